@@ -27,7 +27,16 @@ const (
 	Crashed  State = "crashed" // ended without a shutdown; the next start recovers
 	Foreign  State = "foreign" // a folder without our marker: never touched
 	Broken   State = "broken"  // our marker, but unreadable or from a newer Plimsoll
+	Hidden   State = "hidden"  // of another user, whose files this one may not read
 )
+
+// unreadable is the state of a cluster one of whose files could not be read, and why.
+func unreadable(err error) (State, string) {
+	if errors.Is(err, fs.ErrPermission) {
+		return Hidden, "its files may not be read by this user; ask as the user who made it: " + err.Error()
+	}
+	return Broken, err.Error()
+}
 
 func (s State) live() bool { return s == Running || s == Starting || s == Stopping }
 
@@ -84,7 +93,8 @@ func (s *Store) statusOf(ctx context.Context, name string) Status {
 		return Status{Name: name, Dir: s.path(name), State: Foreign,
 			Problem: "no " + MarkerFile + " in it: not a Plimsoll cluster, left alone"}
 	case err != nil:
-		return Status{Name: name, Dir: s.path(name), State: Broken, Problem: err.Error()}
+		state, why := unreadable(err)
+		return Status{Name: name, Dir: s.path(name), State: state, Problem: why}
 	}
 	return (&Cluster{store: s, dir: s.path(name), marker: m}).Status(ctx)
 }
@@ -113,7 +123,7 @@ func (c *Cluster) Status(ctx context.Context) Status {
 func (c *Cluster) look(ctx context.Context, st *Status) {
 	f, err := c.readPidFile()
 	if err != nil {
-		st.State, st.Problem = Broken, err.Error()
+		st.State, st.Problem = unreadable(err)
 		return
 	}
 	pm, err := c.postmaster()

@@ -64,6 +64,20 @@ func TestBrokenMarker_IsReportedAndLeftAlone(t *testing.T) {
 	}
 }
 
+// A cluster of another user is not broken: this one may not read it.
+func TestMarkerOfAnotherUser_IsHidden(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("NOT TESTED as root, who may read everything; TestAsAnOrdinaryUser runs it")
+	}
+	t.Parallel()
+	b := setup(t)
+	check(t, os.MkdirAll(b.dir("theirs"), 0o755))
+	check(t, os.WriteFile(filepath.Join(b.dir("theirs"), cluster.MarkerFile), []byte("{}"), 0))
+	if st := b.status("theirs"); st.State != cluster.Hidden || !strings.Contains(st.Problem, "as the user who made it") {
+		t.Errorf("status %+v", st)
+	}
+}
+
 func TestName(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -405,12 +419,12 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 	check(t, os.Chown(own, nobody, nobody))
 	cmd := exec.Command(binary, "-test.v", "-test.run",
 		"^(TestCluster_FilesAreWhoseTheyShouldBe|TestUp_AfterTheKeeperWasKilled|"+
-			"TestStart_StalePidFileWithALiveForeignPid|TestReadOnlyState)$")
+			"TestStart_StalePidFileWithALiveForeignPid|TestReadOnlyState|TestMarkerOfAnotherUser_IsHidden)$")
 	cmd.Dir = own
 	cmd.Env = append(os.Environ(), "TMPDIR="+own, "HOME="+own, "PLIMSOLL_CACHE="+cacheHere())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS") < 4 {
+	if err != nil || strings.Count(string(out), "--- PASS") < 5 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

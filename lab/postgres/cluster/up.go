@@ -123,7 +123,8 @@ func (c *Cluster) nowAnswers(ctx context.Context) bool {
 func (c *Cluster) stateNow() State {
 	f, err := c.readPidFile()
 	if err != nil {
-		return Broken
+		state, _ := unreadable(err)
+		return state
 	}
 	if pm, err := c.postmaster(); err != nil || pm.PID == 0 {
 		return Stopped
