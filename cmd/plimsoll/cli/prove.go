@@ -204,7 +204,7 @@ func chosenClaims(args []string) ([]claims.Claim, error) {
 	for _, id := range args {
 		c, err := claims.Find(id)
 		if err != nil {
-			return nil, problem.WithHint(err, hintAmong(id, claims.IDs()))
+			return nil, err
 		}
 		if !slices.Contains(chosen, c) {
 			chosen = append(chosen, c)

@@ -54,13 +54,17 @@ func IDs() []string {
 	return ids
 }
 
-// Find accepts an id as users type it: C01, c01, c1 or 1.
+// Find a claim by its id, in upper or lower case. A shorter form is refused with the id that is meant: what follows may
+// be an experiment of many minutes, and C1 may be the beginning of another id.
 func Find(id string) (Claim, error) {
-	digits := strings.TrimLeft(strings.TrimLeft(id, "Cc"), "0")
+	digits, hint := strings.TrimLeft(strings.TrimLeft(id, "Cc"), "0"), "'plimsoll prove' lists the claims"
 	for _, c := range All() {
-		if digits != "" && strings.TrimLeft(c.ID[1:], "0") == digits {
+		switch {
+		case strings.EqualFold(c.ID, id):
 			return c, nil
+		case digits != "" && strings.TrimLeft(c.ID[1:], "0") == digits:
+			hint = "did you mean " + c.ID + "?"
 		}
 	}
-	return Claim{}, problem.New(problem.Usage, fmt.Errorf("unknown claim %q", id), "'plimsoll prove' lists the claims")
+	return Claim{}, problem.New(problem.Usage, fmt.Errorf("unknown claim %q", id), hint)
 }

@@ -51,15 +51,17 @@ func TestRegistry_TextsAreOneFilledLineEach(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	for typed, want := range map[string]string{"C01": "C01", "c01": "C01", "c1": "C01", "1": "C01", "55": "C55",
-		"C20": "C20"} {
+	for typed, want := range map[string]string{"C01": "C01", "c01": "C01", "c55": "C55", "C20": "C20"} {
 		if c, err := claims.Find(typed); err != nil || c.ID != want {
 			t.Errorf("%q finds %q, %v", typed, c.ID, err)
 		}
 	}
-	for _, typed := range []string{"", "C", "C28", "C99", "0", "latest", "C1x"} {
-		if c, err := claims.Find(typed); problem.ClassOf(err) != problem.Usage {
-			t.Errorf("%q finds %q, %v", typed, c.ID, err)
+	const list = "'plimsoll prove' lists the claims"
+	for typed, hint := range map[string]string{"": list, "C": list, "C28": list, "C99": list, "0": list,
+		"latest": list, "C1x": list, "C1": "did you mean C01?", "1": "did you mean C01?", "c055": "did you mean C55?"} {
+		c, err := claims.Find(typed)
+		if problem.ClassOf(err) != problem.Usage || problem.HintOf(err) != hint {
+			t.Errorf("%q finds %q, %v; hint %q, want %q", typed, c.ID, err, problem.HintOf(err), hint)
 		}
 	}
 }
