@@ -18,8 +18,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-const hintMissing = "build ours with `make engine`, install PostgreSQL 15-18 (Debian: apt-get install postgresql), " +
-	"or name a prefix with --engine DIR"
+const hintMissing = "install PostgreSQL 15-18 (Debian: apt-get install postgresql), name a prefix with --engine DIR, or " +
+	"build ours in a checkout of Plimsoll: make engine"
 
 // hintToGet says how to get one of the engines that the make targets provide.
 func hintToGet(flavour string) string {
@@ -176,11 +176,20 @@ func installed(ctx context.Context, major int) (Server, error) {
 	}
 	if len(found) == 0 {
 		return Server{}, problem.New(problem.Environment,
-			fmt.Errorf("no installed PostgreSQL %s found: %w", wanted(major), fs.ErrNotExist), hintMissing)
+			notInstalled(wanted(major)), hintMissing)
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].VersionNum > found[j].VersionNum })
 	return found[0], nil
 }
+
+// notInstalled are the versions of which none is installed.
+type notInstalled string
+
+func (n notInstalled) Error() string {
+	return fmt.Sprintf("no PostgreSQL %s is installed on this machine", string(n))
+}
+
+func (notInstalled) Unwrap() error { return fs.ErrNotExist }
 
 func wanted(major int) string {
 	if major == 0 {

@@ -35,6 +35,14 @@ func TestFind(t *testing.T) {
 		_, err := installation.FindMajor(t.Context(), have.Prefix, have.Major()+1)
 		problemtest.Want(t, err, problem.Environment, "is not PostgreSQL")
 	})
+	t.Run("NoneInstalledSaysHowToGetOne", func(t *testing.T) {
+		_, err := installation.FindMajor(t.Context(), installation.System, 99)
+		problemtest.Want(t, err, problem.Environment, "no PostgreSQL 99 is installed on this machine", "apt-get install",
+			"--engine DIR")
+		if strings.Contains(err.Error(), "file does not exist") {
+			t.Errorf("%v: which file?", err)
+		}
+	})
 	t.Run("AnUnknownWordIsBadUsage", func(t *testing.T) {
 		_, err := installation.Find(t.Context(), "oracle")
 		problemtest.Want(t, err, problem.Usage, `"oracle"`)
