@@ -28,22 +28,27 @@ const (
 	Zero                     // Size zeros at Offset
 	Truncate                 // to Size
 	Allocate                 // the file is at least Offset + Size long
-	Sync                     // the part of Ino before Before
-	SyncAll
-	Rename // Path to To
-	Link   // the same
+	Sync                     // the part of Ino before Before, with all of its attributes: fsync
+	SyncAll                  // of every file: sync, syncfs
+	Rename                   // Path to To
+	Link                     // the same
 	Unlink
 	Mkdir
 	Rmdir
 	Nothing // a call that failed
+	// Datasync is Sync without what a reader does not need, such as times: fdatasync.
+	Datasync
+	// Writeback of Ino was begun, which makes nothing durable: sync_file_range.
+	Writeback
 )
 
 // Flags of a record.
 const (
 	Created   uint16 = 1 << iota // the open created the file
 	Emptied                      // the open truncated it
-	Durable                      // the call itself flushed
+	Durable                      // the call itself flushed what it wrote, and began when Before was next: O_DSYNC
 	Directory                    // the open file is a folder
+	Whole                        // with Durable: and all attributes, as fsync does: O_SYNC
 )
 
 // Record is a change or a flush.
@@ -179,6 +184,9 @@ var beyond = map[uint64]string{
 	10001: "the server renamed a folder, as a new replication slot does",
 	10002: "the server made a symbolic link, as a tablespace does",
 	10003: "the server mapped a file for writing",
+	10004: "a file was moved or linked into the server's data or out of them",
+	10005: "two names were swapped",
+	10006: "a file was written by asynchronous calls",
 }
 
 // Err says that the journal is worth nothing: a record could not be written, or something happened that none can tell.

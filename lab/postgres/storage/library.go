@@ -100,6 +100,8 @@ type Broken string
 const (
 	AllDurable Broken = "all-durable" // treats every write as flushed
 	WALNever   Broken = "wal-never"   // does not record flushes of the log
+	// FoldersNever does not record flushes of folders, as if the server had forgotten them.
+	FoldersNever Broken = "folders-never"
 )
 
 // Preload is what the library does in one server.
