@@ -14,7 +14,8 @@ import (
 )
 
 // Copy is a kind of database that we copy from another one. It is named after the original, and a comment marks it as
-// ours: a database of that name without the mark is never touched.
+// ours: a database of that name without the mark is never touched. Until it is complete it has a name that says so; what
+// a killed command leaves under that name goes with the next copy.
 type Copy struct {
 	Suffix string // of the name
 	Mark   string // the comment
@@ -38,20 +39,50 @@ func (c Copy) MakeFrom(ctx context.Context, dsn, content string) (string, error)
 		if err := c.checkMark(ctx, conn, name); err != nil {
 			return err
 		}
-		if err := CopyDatabase(ctx, conn, from, name); err != nil {
-			return c.problem(err, from)
-		}
-		const mark = "COMMENT ON DATABASE %s IS %s"
-		// even if Ctrl-C comes now: without its mark nobody may drop the copy
-		_, err := conn.Exec(context.WithoutCancel(ctx), fmt.Sprintf(mark, pgx.Identifier{name}.Sanitize(),
-			literal(c.Mark)))
-		return c.problem(err, from)
+		return c.problem(c.copyAs(ctx, conn, from, name), from)
 	})
 	if err != nil {
 		return "", err
 	}
 	return WithDatabase(dsn, name), nil
 }
+
+// copyAs makes the copy under another name, marks it, and gives it its own name last. The old copy goes first: there may
+// be no room for both.
+func (c Copy) copyAs(ctx context.Context, conn *pgx.Conn, from, name string) error {
+	partial, quoted := partialName(name), pgx.Identifier{name}.Sanitize()
+	if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted+" WITH (FORCE)"); err != nil {
+		return err
+	}
+	err := CopyDatabase(ctx, conn, from, partial)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && (pg.Code == uniqueViolation || pg.Code == duplicateDatabase) {
+		err = CopyDatabase(ctx, conn, from, partial) // the server had gone on with the copy of a killed command
+	}
+	if err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"COMMENT ON DATABASE " + pgx.Identifier{partial}.Sanitize() + " IS " + literal(c.Mark),
+		"ALTER DATABASE " + pgx.Identifier{partial}.Sanitize() + " RENAME TO " + quoted,
+	} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partialName is what a copy is called until it is complete. A database has no comment before it is there, so the name
+// is the mark. It is cut where PostgreSQL would cut it with what tells it from others.
+func partialName(name string) string {
+	const longest = 63 - len(partialPrefix)
+	if len(name) > longest {
+		name = strings.ToValidUTF8(name[:longest], "")
+	}
+	return partialPrefix + name
+}
+
+const partialPrefix = "plimsoll_copying_"
 
 // Of is the connection string of the copy, whether it exists or not.
 func (c Copy) Of(dsn string) string {
@@ -73,16 +104,18 @@ func (c Copy) Find(ctx context.Context, dsn string) (found string, there bool, e
 	return found, there, err
 }
 
-// Drop removes the copy, if it exists.
+// Drop removes the copy, if it exists, and what a killed command left of one.
 func (c Copy) Drop(ctx context.Context, dsn string) error {
 	return c.admin(ctx, dsn, func(conn *pgx.Conn, original string) error {
 		name := original + c.Suffix
 		if err := c.checkMark(ctx, conn, name); err != nil {
 			return err
 		}
-		_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
-		if err != nil {
-			return fmt.Errorf("drop the copy: %w", err)
+		for _, each := range []string{name, partialName(name)} {
+			_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{each}.Sanitize()+" WITH (FORCE)")
+			if err != nil {
+				return fmt.Errorf("drop the copy: %w", err)
+			}
 		}
 		return nil
 	})
@@ -132,6 +165,8 @@ func (c Copy) otherwiseHint() string {
 const (
 	objectInUse           = "55006"
 	insufficientPrivilege = "42501"
+	uniqueViolation       = "23505"
+	duplicateDatabase     = "42P04"
 )
 
 func (c Copy) problem(err error, from string) error {

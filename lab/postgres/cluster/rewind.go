@@ -12,12 +12,22 @@ import (
 	"time"
 )
 
-// KeepData copies the data of a stopped cluster beside them, for Rewind. It is for clusters that tests throw away.
+// KeepData copies the data of a stopped cluster beside them, for Rewind; the copy has its name when it is complete. It is
+// for clusters that tests throw away.
 func (c *Cluster) KeepData(ctx context.Context) error {
 	if err := removeFile(c.rewoundPath()); err != nil {
 		return environment(c.wrap(err))
 	}
-	return c.copyAs(ctx, c.DataDir(), c.KeptData())
+	partial := c.KeptData() + ".partial"
+	for _, old := range []string{partial, c.KeptData()} { // of a killed command, and of an earlier call
+		if err := os.RemoveAll(old); err != nil {
+			return environment(c.wrap(err))
+		}
+	}
+	if err := c.copyAs(ctx, c.DataDir(), partial); err != nil {
+		return err
+	}
+	return environment(os.Rename(partial, c.KeptData()))
 }
 
 // KeptData is the folder of the copy that KeepData makes.

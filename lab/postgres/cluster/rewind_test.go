@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -116,5 +117,27 @@ func TestRewind_AfterAFailedChange(t *testing.T) {
 	}
 	if _, there := tree(t, c.DataDir())["PG_VERSION"]; !there {
 		t.Error("what a failed change removed is not there again")
+	}
+}
+
+// A copy that was killed in the middle is no copy, and goes with the next one; an older copy is replaced.
+func TestKeepData_AfterAKilledOne(t *testing.T) {
+	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "kept", clustertest.Copied(clustertest.Spec()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range []string{c.KeptData(), c.KeptData() + ".partial"} {
+		if err := os.MkdirAll(filepath.Join(left, "base"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.KeepData(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tree(t, c.DataDir()), tree(t, c.KeptData())); diff != "" {
+		t.Errorf("the copy differs by %d bytes of text", len(diff))
+	}
+	if _, err := os.Stat(c.KeptData() + ".partial"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a part of a copy is left: %v", err)
 	}
 }
