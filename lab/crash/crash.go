@@ -89,7 +89,7 @@ type Options struct {
 	PerLoad    int           // power cuts of one load. Defaults to PerLoadDefault
 	Recoveries int           // of power cuts at the same time. Defaults to one per core
 	Seed       uint64        // the first
-	Model      image.Model
+	Model      image.Model   // Defaults to image.Strict
 	// FlushLatency is the minimum time of a flush.
 	FlushLatency time.Duration
 	// Broken plants a fault in the library that records the journal: the test must notice it.
@@ -190,6 +190,9 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
+	}
+	if o.Model == "" {
+		o.Model = image.Strict
 	}
 	if o.PerLoad < 1 {
 		o.PerLoad = PerLoadDefault

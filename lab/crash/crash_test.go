@@ -42,7 +42,7 @@ func run(t *testing.T, change func(*crash.Options)) *crash.Report {
 	s.Settings = []profile.Setting{{Name: "max_wal_size", Value: "256MB"}}
 	o := crash.Options{Clusters: cluster.Open(state), Spec: clustertest.Copied(s), Ending: crash.PowerCut,
 		Durability: crash.Sync, Load: crash.SQL, Sessions: 4, Duration: time.Second, Seeds: seeds(), Seed: 1,
-		Model: image.Ordered, Serve: workertest.Command(), Shape: shape.Tuned, Workers: 2}
+		Model: image.Strict, Serve: workertest.Command(), Shape: shape.Tuned, Workers: 2}
 	change(&o)
 	report, err := crash.Run(t.Context(), o)
 	if err != nil {
@@ -106,6 +106,14 @@ func TestALibraryThatTakesAllForFlushedIsNoticed(t *testing.T) {
 func TestALibraryThatOverlooksFlushesIsNoticed(t *testing.T) {
 	if r := run(t, func(o *crash.Options) { o.Broken, o.Seeds = storage.WALNever, noticing() }); !r.Broken() {
 		t.Error("flushes of the log were overlooked, and nobody noticed")
+	}
+}
+
+// A server that forgets to flush its folders, for which the library forgets what it sees of that.
+func TestFoldersThatAreNotFlushedAreNoticed(t *testing.T) {
+	r := run(t, func(o *crash.Options) { o.Broken, o.Seeds = storage.FoldersNever, noticing() })
+	if !r.Broken() {
+		t.Error("flushes of folders were overlooked, and nobody noticed")
 	}
 }
 

@@ -81,7 +81,7 @@ func TestAnInterruptedCountOfPowerCutsGoesOn(t *testing.T) {
 	defer interrupt()
 	o := crash.Options{Clusters: clusters, Spec: clustertest.Copied(spec), Ending: crash.PowerCut,
 		Durability: crash.Sync, Load: crash.SQL, Sessions: 2, Duration: 200 * time.Millisecond, Seeds: 7, Seed: 3,
-		Model: image.Ordered, PerLoad: 5, Recoveries: 3, Kept: filepath.Join(t.TempDir(), "kept"),
+		Model: image.Strict, PerLoad: 5, Recoveries: 3, Kept: filepath.Join(t.TempDir(), "kept"),
 		Progress: func(p crash.Progress) {
 			if p.Done >= 2 {
 				interrupt()

@@ -112,13 +112,15 @@ func (l *lab) cut(ctx context.Context, place *cluster.Cluster, load *journalled,
 	at := load.moment(seed, load.end)
 	cut := image.Cut{At: at, Seed: seed, Model: l.Model}
 	kept := l.survivor().KeptData()
-	err := place.RewindTo(ctx, kept, func(data string) error {
-		return image.Build(kept, data, load.records, cut)
+	var undead []string
+	err := place.RewindTo(ctx, kept, func(data string) (err error) {
+		undead, err = image.Build(kept, data, load.records, cut)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	one, record := &Cut{Seed: seed, Record: at}, load.records[at-1]
+	one, record := &Cut{Seed: seed, Record: at, undead: undead}, load.records[at-1]
 	if l.standby == nil {
 		one.explain(load.log, load.flush, record.At)
 	}

@@ -10,8 +10,8 @@ import (
 	"plimsoll/lab/crash/image"
 )
 
-// Schema of the JSON.
-const Schema = 2
+// Schema of the JSON; 3: model strict keeps first names, and is the default.
+const Schema = 3
 
 // Conditions of a test. Seeds seen under the same conditions can be counted together.
 type Conditions struct {
@@ -69,7 +69,8 @@ type Cut struct {
 	ExplainedWALBytes int64   `json:"explained_wal_bytes,omitempty"`
 	WALBytesPerS      float64 `json:"wal_bytes_per_s,omitempty"`
 
-	wal int64 // end of the log at the cut; 0: unknown
+	wal    int64    // end of the log at the cut; 0: unknown
+	undead []string // files that the server had removed, and that the cut brought back
 }
 
 // Unexplained says that more was lost than the formula explains.

@@ -21,38 +21,42 @@ import (
 )
 
 // check gives the number of what is wrong.
-type check struct{ what, sql string }
+type check struct {
+	what, sql string
+	args      []any
+}
 
 // checksOfDocuments are those of the load SQL.
 var checksOfDocuments = []check{
 	{"totals that differ from their documents", `SELECT count(*) FROM crash_total t LEFT JOIN
 		(SELECT account, sum(amount) AS amount, count(*) AS documents FROM crash_document GROUP BY 1) d USING (account)
-		WHERE t.amount <> coalesce(d.amount, 0) OR t.documents <> coalesce(d.documents, 0)`},
+		WHERE t.amount <> coalesce(d.amount, 0) OR t.documents <> coalesce(d.documents, 0)`, nil},
 	{"documents without their three lines", `SELECT count(*) FROM crash_document d WHERE (SELECT count(*)
-		FROM crash_line l WHERE l.document = d.id AND l.amount = d.amount) <> 3`},
+		FROM crash_line l WHERE l.document = d.id AND l.amount = d.amount) <> 3`, nil},
 	{"lines without a document", `SELECT count(*) FROM crash_line l WHERE NOT EXISTS (SELECT FROM crash_document d
-		WHERE d.id = l.document)`},
+		WHERE d.id = l.document)`, nil},
 }
 
-// amchecks of a database that has the extension.
+// amchecks of a database that has the extension. Values out of line are followed from their rows, and their tables are
+// looked at like any other.
 var amchecks = []check{
-	{"faults that amcheck finds in tables", `SELECT count(*) FROM pg_class c, verify_heapam(c.oid)
-		WHERE c.relkind = 'r' AND c.relpersistence = 'p'`},
+	{"faults that amcheck finds in tables", `SELECT count(*) FROM pg_class c, verify_heapam(c.oid, check_toast => true)
+		WHERE c.relkind IN ('r', 'm', 't') AND c.relpersistence = 'p'`, nil},
 	{"faults that amcheck finds in indexes", `SELECT count(bt_index_check(c.oid, true)::text) * 0 FROM pg_class c
 		JOIN pg_am a ON a.oid = c.relam JOIN pg_index i ON i.indexrelid = c.oid
-		WHERE a.amname = 'btree' AND c.relpersistence = 'p' AND i.indisvalid`},
+		WHERE a.amname = 'btree' AND c.relpersistence = 'p' AND i.indisvalid`, nil},
 }
 
-// checks of any recovered server.
-var checks = append(slices.Clone(amchecks),
-	check{"files that belong to no table", `SELECT count(*) FROM pg_database d, pg_ls_dir('base/' || d.oid) f
-		WHERE d.datname = current_database() AND f ~ '^[0-9]+' AND NOT EXISTS (SELECT FROM pg_class c
-		WHERE pg_relation_filenode(c.oid)::text = substring(f, '^[0-9]+'))`})
+// orphansSQL counts files that belong to no table, without those that a cut brought back: a server never flushes the
+// removal of a relation's file, and a leftover does no harm but takes room.
+const orphansSQL = `SELECT count(*) FROM pg_database d, pg_ls_dir('base/' || d.oid) f
+	WHERE d.datname = current_database() AND f ~ '^[0-9]+' AND 'base/' || d.oid || '/' || f <> ALL ($1::text[])
+	AND NOT EXISTS (SELECT FROM pg_class c WHERE pg_relation_filenode(c.oid)::text = substring(f, '^[0-9]+'))`
 
 // Amcheck says what PostgreSQL's own checks find wrong in a database that has the extension.
 func Amcheck(ctx context.Context, conn *pgx.Conn) (faults []string, err error) {
 	var c Cut
-	err = c.look(ctx, conn, amchecks)
+	err = c.look(ctx, conn, amchecks...)
 	return c.Damage, err
 }
 
@@ -91,17 +95,19 @@ func (l *lab) takeStock(ctx context.Context, in *cluster.Cluster, one *Cut, acks
 		return one.found(err, "it accepts no connections")
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := one.look(ctx, conn, append(checks, check{"temporary tables in the catalogs", temporarySQL})); err != nil {
+	all := append(slices.Clone(amchecks), check{"temporary tables in the catalogs", temporarySQL, nil},
+		check{"files that belong to no table", orphansSQL, []any{append([]string{}, one.undead...)}})
+	if err := one.look(ctx, conn, all...); err != nil {
 		return err
 	}
 	return l.stock(ctx, in, one, acks, at)
 }
 
 // look makes checks; what is wrong is damage.
-func (c *Cut) look(ctx context.Context, conn *pgx.Conn, checks []check) error {
+func (c *Cut) look(ctx context.Context, conn *pgx.Conn, checks ...check) error {
 	for _, each := range checks {
 		var wrong int64
-		err := conn.QueryRow(ctx, each.sql).Scan(&wrong)
+		err := conn.QueryRow(ctx, each.sql, each.args...).Scan(&wrong)
 		if err := c.found(err, each.what); err != nil {
 			return err
 		}
@@ -118,7 +124,7 @@ func (l *documents) stock(ctx context.Context, in *cluster.Cluster, one *Cut, ac
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := one.look(ctx, conn, checksOfDocuments); err != nil {
+	if err := one.look(ctx, conn, checksOfDocuments...); err != nil {
 		return err
 	}
 	there, err := texts(ctx, conn, "SELECT id::text FROM crash_document")

@@ -47,8 +47,9 @@ either. --load sql: sessions write small documents: quicker, but only sync, asyn
 The power cut is simulated: it needs neither root nor a virtual machine. A preloaded library
 records every write and flush of the server during one load. Each seed picks a moment of that
 load and rebuilds the data directory as a power cut at that moment may leave it: all that was
-flushed, and any part of the rest, in any order, torn at 512 or 4096 bytes. The server then
-recovers without the library. Cuts of one load are examined side by side (--recoveries).
+flushed, and any part of the rest, in any order, torn at 512 or 4096 bytes. A new, changed or
+removed file name survives as --names says. The server then recovers without the library.
+Cuts of one load are examined side by side (--recoveries).
 
 A kill is milder than a power cut: the operating system keeps what the server has written, so
 even fsync=off loses nothing. With --load erp the users continue through all kills: an
@@ -106,9 +107,10 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	fs.StringVar(&o.kept, "keep", "", "`FILE` that stores the result of each seed, to continue later")
 	config.Span(fs, &o.stopAfter, "for", 0, 0, "start no further seed after this time; 0: try all seeds")
 	fs.StringVar(&o.flushLatency, "flush-latency", "0", "minimum time of a flush, such as 2ms; 0: what the disk takes")
-	config.Choice(fs, &o.names, "names", string(image.Ordered), []string{string(image.Ordered), string(image.Strict)},
-		"which new file names survive a power cut: ordered: all up to some moment, as on ext4 and XFS; strict: only "+
-			"those whose folder was flushed, as POSIX promises, which is less than PostgreSQL relies on")
+	config.Choice(fs, &o.names, "names", string(image.Strict), words(image.Models),
+		"which changes of file names survive a power cut: strict: those whose folder was flushed, and the first name "+
+			"of a file for which fsync was called; ordered: all before a flush that commits the journal of ext4 or "+
+			"XFS; posix: those whose folder was flushed, less than PostgreSQL relies on")
 	fs.StringArrayVar(&o.set, "set", nil, "`SETTING=VALUE` for the server; may be repeated")
 	engineFlag(c, &o.engine)
 	c.MarkFlagsMutuallyExclusive("power-cut", "kill", "stop")

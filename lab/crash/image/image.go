@@ -2,10 +2,8 @@
 // what was written and flushed since.
 //
 // What a finished flush covers is there. Each other write is there wholly, in part or not at all, by sectors, whatever
-// the order. Names are in the order of their changes (model Ordered, as ext4 and XFS do it: any flush makes all earlier
-// changes of names durable, and a cut leaves a beginning of the others), or each stands for itself until its folder is
-// flushed (model Strict, all that POSIX promises). Ordered is the default: PostgreSQL relies on it for the files of
-// relations, whose folder it does not flush.
+// the order. What becomes of names depends on the model: Strict, the default, keeps no more than any file system that
+// PostgreSQL runs on; Ordered is the journal of ext4 and XFS; POSIX is less than PostgreSQL relies on.
 package image
 
 import (
@@ -15,19 +13,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
 	"plimsoll/lab/postgres/storage"
-)
-
-// Model of the file system's names.
-type Model string
-
-const (
-	Ordered Model = "ordered"
-	Strict  Model = "strict"
 )
 
 // file is an inode: its content in the base, and what changed since.
@@ -35,6 +24,10 @@ type file struct {
 	base    string // empty: created since
 	changes []change
 	flushed int // of the changes, the first ones
+	size    int64
+	made    int // its place in names, from 1; 0: in the base
+	// touched is for anything, resized for its size, its room and its being there.
+	touched, resized changed
 }
 
 type change struct {
@@ -64,34 +57,42 @@ type replay struct {
 	byIno   map[uint64]*file
 	folders map[uint64]string
 	names   []naming
-	flushed int            // of the names, the first ones
-	files   map[*file]bool // with changes
+	files   map[*file]bool   // with changes
+	made    map[string]int   // folders: their place in names, from 1
+	pending map[string][]int // changes of names in a folder that no flush covers; not kept in Ordered
+
+	// In Ordered: the first names that are durable, what is committed, and what was changed in folders.
+	flushed   int
+	committed uint64
+	touched   map[string]changed
 }
 
 // errOutside: the journal is written by the server's user, and this process may be root.
 var errOutside = errors.New("the journal names a file outside of the data folder")
 
-// Build changes dir, a copy of base, to what the cut leaves. Nothing outside of dir is touched, and nothing outside of
-// base is read, whatever the records name and wherever links lead.
-func Build(base, dir string, records []storage.Record, cut Cut) error {
+// Build changes dir, a copy of base, to what the cut leaves. It gives the files that were removed and are there again.
+// Nothing outside of dir is touched, and nothing outside of base is read, whatever the records name and wherever links
+// lead.
+func Build(base, dir string, records []storage.Record, cut Cut) (undead []string, err error) {
 	r := &replay{base: base, model: cut.Model, live: map[string]*file{}, byIno: map[uint64]*file{},
-		folders: map[uint64]string{}, files: map[*file]bool{}}
+		folders: map[uint64]string{}, files: map[*file]bool{}, made: map[string]int{}, pending: map[string][]int{},
+		touched: map[string]changed{}}
 	for _, one := range records {
 		if one.Number > cut.At {
 			break
 		}
 		for _, path := range []string{one.Path, one.To} {
 			if path != "" && !filepath.IsLocal(path) {
-				return fmt.Errorf("rebuild record %d of the journal: %w: %q", one.Number, errOutside, path)
+				return nil, fmt.Errorf("rebuild record %d of the journal: %w: %q", one.Number, errOutside, path)
 			}
 		}
 		if err := r.add(one); err != nil {
-			return fmt.Errorf("rebuild record %d of the journal: %w", one.Number, err)
+			return nil, fmt.Errorf("rebuild record %d of the journal: %w", one.Number, err)
 		}
 	}
 	inside, err := os.OpenRoot(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer inside.Close()
 	return r.write(inside, rand.New(rand.NewPCG(cut.Seed, cut.At)))
@@ -108,9 +109,11 @@ func (r *replay) add(one storage.Record) error {
 		if f == nil {
 			return errUnknown
 		}
-		f.changes = append(f.changes, change{one, one.Flags&storage.Durable != 0})
-		r.files[f] = true
-	case storage.Sync:
+		r.change(f, one)
+		if r.model == Ordered && one.Flags&storage.Durable != 0 && one.Before > 0 {
+			r.commit(f, one)
+		}
+	case storage.Sync, storage.Datasync:
 		r.sync(one)
 	case storage.SyncAll:
 		r.syncAll(one)
@@ -120,23 +123,43 @@ func (r *replay) add(one storage.Record) error {
 	return nil
 }
 
+// change the content or size of a file.
+func (r *replay) change(f *file, one storage.Record) {
+	f.changes = append(f.changes, change{one, one.Flags&storage.Durable != 0})
+	r.files[f] = true
+	size := f.size
+	switch one.Kind {
+	case storage.Truncate:
+		size = one.Size
+	default:
+		size = max(size, one.Offset+one.Size)
+	}
+	f.touched.by(one.Number, r.committed)
+	if size != f.size || one.Kind == storage.Allocate {
+		f.size = size
+		f.resized.by(one.Number, r.committed)
+	}
+}
+
 func (r *replay) open(one storage.Record) {
 	if one.Flags&storage.Directory != 0 {
 		r.folders[one.Ino] = one.Path
+		delete(r.byIno, one.Ino)
 		return
 	}
+	delete(r.folders, one.Ino) // the number of a removed folder may be used again
 	f := r.find(one.Path)
 	if one.Flags&storage.Created != 0 && (f == nil || r.byIno[one.Ino] != f) || f == nil {
-		f = &file{}
+		f = &file{made: len(r.names) + 1}
+		f.resized.by(one.Number, r.committed)
 		r.live[one.Path] = f
-		r.names = append(r.names, naming{record: one, file: f, durable: one.Flags&storage.Durable != 0})
+		r.named(naming{record: one, file: f})
 		r.files[f] = true
 	}
 	r.byIno[one.Ino] = f
 	if one.Flags&storage.Emptied != 0 {
 		one.Kind, one.Size = storage.Truncate, 0
-		f.changes = append(f.changes, change{one, one.Flags&storage.Durable != 0})
-		r.files[f] = true
+		r.change(f, one)
 	}
 }
 
@@ -145,7 +168,7 @@ func (r *replay) find(name string) *file {
 	f, known := r.live[name]
 	if !known {
 		if info, err := os.Lstat(filepath.Join(r.base, name)); err == nil && info.Mode().IsRegular() {
-			f = &file{base: name}
+			f = &file{base: name, size: info.Size()}
 			r.live[name] = f
 		}
 	}
@@ -153,7 +176,7 @@ func (r *replay) find(name string) *file {
 }
 
 func (r *replay) name(one storage.Record) {
-	n := naming{record: one, durable: one.Flags&storage.Durable != 0}
+	n := naming{record: one}
 	switch one.Kind {
 	case storage.Rename:
 		n.file = r.find(one.Path)
@@ -165,40 +188,33 @@ func (r *replay) name(one storage.Record) {
 		n.file = r.find(one.Path)
 		r.live[one.Path] = nil
 	}
+	r.named(n)
+}
+
+func (r *replay) named(n naming) {
+	one := n.record
+	n.durable = one.Flags&storage.Durable != 0
+	if n.file != nil {
+		n.file.touched.by(one.Number, r.committed)
+	}
+	folder := folderOf(one.Path)
+	if r.touch(folder, one.Number); one.To != "" {
+		folder = folderOf(one.To)
+		r.touch(folder, one.Number)
+	}
+	if r.model != Ordered && !n.durable {
+		r.pending[folder] = append(r.pending[folder], len(r.names))
+	}
 	r.names = append(r.names, n)
-}
-
-// sync makes durable what a flush covers. It also commits names: all in Ordered, those of its folder in Strict.
-func (r *replay) sync(one storage.Record) {
-	if f := r.byIno[one.Ino]; f != nil && r.folders[one.Ino] == "" {
-		f.sync(one.Before)
-	}
-	if r.model != Strict {
-		r.syncNames(one.Before)
-		return
-	}
-	folder, isFolder := r.folders[one.Ino]
-	for i := range r.names {
-		n := &r.names[i]
-		if n.record.Number < one.Before && isFolder && n.in(folder) {
-			n.durable = true
-		}
+	if one.Kind == storage.Mkdir {
+		r.made[one.Path] = len(r.names)
 	}
 }
 
-func (r *replay) syncAll(one storage.Record) {
-	for f := range r.files {
-		f.sync(one.Before)
-	}
-	r.syncNames(one.Before)
-}
-
-// syncNames makes all names before a record durable.
-func (r *replay) syncNames(before uint64) {
-	for r.flushed < len(r.names) && r.names[r.flushed].record.Number < before {
-		r.names[r.flushed].durable = true
-		r.flushed++
-	}
+func (r *replay) touch(folder string, number uint64) {
+	c := r.touched[folder]
+	c.by(number, r.committed)
+	r.touched[folder] = c
 }
 
 // sync covers a beginning of the changes: they are in the order of their numbers.
@@ -208,21 +224,11 @@ func (f *file) sync(before uint64) {
 	}
 }
 
-func (n naming) in(folder string) bool {
-	parent := func(name string) string {
-		if dir := path.Dir(name); dir != "." {
-			return dir
-		}
-		return ""
-	}
-	return parent(n.record.Path) == folder || n.record.To != "" && parent(n.record.To) == folder
-}
-
 // write puts the names and contents that the journal touched into the copy.
-func (r *replay) write(dir *os.Root, random *rand.Rand) error {
-	names, err := r.applyNames(dir, random)
+func (r *replay) write(dir *os.Root, random *rand.Rand) (undead []string, err error) {
+	names, undone, err := r.applyNames(dir, random)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for f := range r.files { // a file that was only changed keeps its name
 		if _, moved := names[f.base]; f.base != "" && !moved {
@@ -231,10 +237,15 @@ func (r *replay) write(dir *os.Root, random *rand.Rand) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) { // the same seed makes the same image
 		if err := r.put(dir, names[name], name, random); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	for _, name := range undone {
+		if _, err := dir.Lstat(name); err == nil {
+			undead = append(undead, name)
+		}
+	}
+	return undead, nil
 }
 
 // put places a file where it is after the cut; nil: nowhere.

@@ -48,8 +48,8 @@ func (s *simple) image(t rapid.TB, base, dir string, seed uint64) {
 	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 		t.Fatal(err)
 	}
-	cut := image.Cut{At: s.record, Seed: seed, Model: image.Ordered}
-	if err := image.Build(base, dir, s.made, cut); err != nil {
+	cut := image.Cut{At: s.record, Seed: seed, Model: image.Models[seed%uint64(len(image.Models))]}
+	if _, err := image.Build(base, dir, s.made, cut); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,7 +94,7 @@ func (s *simple) write(f *simpleFile, first, count int, value byte, durable bool
 
 // sync covers what was written before an earlier record: a flush that began then.
 func (s *simple) sync(f *simpleFile, before uint64) {
-	s.add(storage.Record{Kind: storage.Sync, Ino: f.ino, Before: before})
+	s.add(storage.Record{Kind: []storage.Kind{storage.Sync, storage.Datasync}[before%2], Ino: f.ino, Before: before})
 	for i, values := range f.possible {
 		last, lastAt := byte(0), uint64(0)
 		for value, at := range values {
@@ -237,7 +237,7 @@ func TestNamesAreABeginningOfTheirChanges(t *testing.T) {
 			states = append(states, maps.Clone(now))
 		}
 		cut := image.Cut{At: s.record, Seed: rapid.Uint64().Draw(t, "seed"), Model: image.Ordered}
-		if err := image.Build(base, dir, s.made, cut); err != nil {
+		if _, err := image.Build(base, dir, s.made, cut); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(dir)

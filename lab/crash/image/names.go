@@ -8,20 +8,24 @@ import (
 	"plimsoll/lab/postgres/storage"
 )
 
-// applyNames creates and removes folders, and returns the file that each changed name has after the cut; nil: none.
-func (r *replay) applyNames(dir *os.Root, random *rand.Rand) (map[string]*file, error) {
-	names := map[string]*file{}
+// applyNames creates and removes folders, and returns the file that each changed name has after the cut (nil: none), and
+// the names whose removal the cut undid.
+func (r *replay) applyNames(dir *os.Root, random *rand.Rand) (names map[string]*file, undone []string, err error) {
+	names = map[string]*file{}
 	last := r.lastDurable()
 	beginning := last + random.IntN(len(r.names)-last+1) // of the changes that no flush covers, in Ordered
 	for i, n := range r.names {
-		if !n.durable && (r.model == Strict && random.IntN(2) == 0 || r.model != Strict && i >= beginning) {
+		if !n.durable && (r.model != Ordered && random.IntN(2) == 0 || r.model == Ordered && i >= beginning) {
+			if n.record.Kind == storage.Unlink {
+				undone = append(undone, n.record.Path)
+			}
 			continue
 		}
 		if err := n.apply(dir, names); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return names, nil
+	return names, undone, nil
 }
 
 // lastDurable counts the changes of names up to the last durable one.

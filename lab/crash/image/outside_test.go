@@ -35,7 +35,7 @@ func TestBuild_ReadsNothingOutside(t *testing.T) {
 			records := []storage.Record{{Number: 1, Kind: storage.Open, Ino: 7, Path: name},
 				{Number: 2, Kind: storage.Rename, Flags: storage.Durable, Path: name, To: "stolen"},
 				{Number: 3, Kind: storage.SyncAll, Before: 3}}
-			err = image.Build(base, dir, records, image.Cut{At: 3, Seed: 1, Model: image.Ordered})
+			_, err = image.Build(base, dir, records, image.Cut{At: 3, Seed: 1, Model: image.Ordered})
 			t.Log(err)
 			if text, _ := os.ReadFile(filepath.Join(dir, "stolen")); strings.Contains(string(text), "secret") {
 				t.Errorf("the image has %q", text)
@@ -74,7 +74,7 @@ func TestBuild_TouchesNothingOutside(t *testing.T) {
 			for i := range records {
 				records[i].Number, records[i].Ino = uint64(i)+1, 7
 			}
-			err := image.Build(base, dir, records, image.Cut{At: 1, Seed: 1, Model: image.Ordered})
+			_, err := image.Build(base, dir, records, image.Cut{At: 1, Seed: 1, Model: image.Ordered})
 			t.Log(err)
 			text, readErr := os.ReadFile(kept)
 			entries, _ := os.ReadDir(victim)

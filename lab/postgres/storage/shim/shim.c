@@ -13,12 +13,12 @@
  * call. A process may be killed between its change and its record; its number is then missing, and the reader stops
  * there.
  *
- * Each call of the C library has all of its names here: a program built for large files calls pwrite64 where another one
- * calls pwrite. Descriptors that came in another way (fcntl, a parent, a socket) are looked up when they are used first.
+ * Each call of the C library has all of its names here: a program built for large files calls pwrite64 where another
+ * calls pwrite. Descriptors that came in another way (fcntl, a parent, a socket) are looked up when first used.
  * Streams (fopen) are read back when they are flushed to the disk or closed.
  *
- * What passes it by: system calls that a program makes without the C library, as for io_uring; whoever starts the server
- * refuses io_method=io_uring. Renamed folders, files moved in or out, symbolic links, mapped files and asynchronous
+ * What passes it by: system calls that a program makes without the C library, as for io_uring; whoever starts the
+ * server refuses io_method=io_uring. Renamed folders, files moved in or out, symbolic links, mapped files and asynchronous
  * writes (aio_write) are beyond what a journal can tell: it is then marked as worth nothing.
  */
 #define _GNU_SOURCE
@@ -710,7 +710,7 @@ read_back(int fd, struct descriptor *d, off_t from, off_t end)
 	errno = before;
 }
 
-/* after_copy is for calls by which the kernel writes without our seeing the bytes; from -1: where the descriptor stood. */
+/* after_copy is for calls by which the kernel writes bytes that we do not see; from -1: where the descriptor stood. */
 static void
 after_copy(int fd, struct descriptor *d, off_t from, ssize_t done)
 {

@@ -122,9 +122,10 @@ writes(char **argv)
 	int fd = old(0), in, ends[2];
 	off_t at = 0;
 	off64_t at64 = 0;
-	struct aiocb job = {.aio_fildes = fd, .aio_buf = "hello", .aio_nbytes = 5};
-	struct aiocb64 job64 = {.aio_fildes = fd, .aio_buf = "hello", .aio_nbytes = 5};
+	static struct aiocb job = {.aio_buf = "hello", .aio_nbytes = 5};
+	static struct aiocb64 job64 = {.aio_buf = "hello", .aio_nbytes = 5};
 
+	job.aio_fildes = job64.aio_fildes = fd;
 	CALL("write") CHECK(write(fd, "hello", 5) == 5);
 	CALL("writev") CHECK(writev(fd, &hello, 1) == 5);
 	CALL("pwrite") CHECK(pwrite(fd, "hello", 5, 100) == 5);
@@ -189,7 +190,7 @@ static void
 flushes(char **argv)
 {
 	int fd = old(0);
-	struct aiocb job = {.aio_fildes = fd};
+	static struct aiocb job;
 
 	CALL("fsync") CHECK(fsync(fd) == 0);
 	CALL("fdatasync") CHECK(fdatasync(fd) == 0);
@@ -197,6 +198,7 @@ flushes(char **argv)
 	CALL("sync_file_range") OR_UNSUPPORTED(sync_file_range(fd, 0, 8192, SYNC_FILE_RANGE_WRITE) == 0);
 	CALL("syncfs") CHECK(syncfs(fd) == 0);
 	CALL("sync") sync();
+	job.aio_fildes = fd;
 	CALL("aio_fsync") CHECK(aio_fsync(O_SYNC, &job) == 0);
 	CALL("renamed-unflushed") { /* and then another file is flushed, whose size and names do not change */
 		int made = open("new", O_RDWR | O_CREAT, 0600);

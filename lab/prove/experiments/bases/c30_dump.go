@@ -301,9 +301,10 @@ func cutPower(ctx context.Context, b site.Bench, side string, seed uint64) (f tr
 		return nil, err
 	}
 	defer journal.Close()
-	cut := image.Cut{At: uint64(len(journal.Records)), Seed: seed, Model: image.Ordered}
+	cut := image.Cut{At: uint64(len(journal.Records)), Seed: seed, Model: image.Strict}
 	err = o.Rewind(ctx, func(data string) error {
-		return image.Build(o.KeptData(), data, journal.Records, cut)
+		_, err := image.Build(o.KeptData(), data, journal.Records, cut)
+		return err
 	})
 	if err != nil {
 		return nil, err

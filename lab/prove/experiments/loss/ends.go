@@ -57,7 +57,7 @@ func (e ending) side(b site.Bench, ends int, figures func(*crash.Report, trial.F
 			o := e.options
 			o.Clusters, o.Spec = b.Clusters, cluster.Spec{Engine: b.Engine, Memory: serverMemory}
 			o.Serve, o.Shape, o.Workers, o.Sessions = b.Serve, shape.Tuned, crash.WorkersDefault, crash.SessionsDefault
-			o.Seeds, o.Seed, o.Model = ends, uint64(1+n*ends), image.Ordered
+			o.Seeds, o.Seed, o.Model = ends, uint64(1+n*ends), image.Strict
 			o.Progress = func(p crash.Progress) {
 				r.Within(float64(p.Done)/float64(p.All), e.name+", "+p.What)
 			}
