@@ -65,7 +65,8 @@ type Options struct {
 	Durability string
 	// Waiting is how many answers may wait for the log. Defaults to durability.WaitingDefault.
 	Waiting int
-	// PollFlush waits for flushes of others instead of flushing: slower, and without a write of its own.
+	// PollFlush waits for flushes of others instead of flushing: slower, and without a write of its own unless commits
+	// wait for standbys.
 	PollFlush bool
 	// Worker serves users: all workers of a database must wait for the log, or none.
 	Worker bool

@@ -31,8 +31,8 @@ var ErrUnknown = errors.New("it is not known whether the operation is durable: r
 type Options struct {
 	// Waiting is how many answers may wait. Defaults to WaitingDefault.
 	Waiting int
-	// Poll waits for the server's own flushes, up to three times its wal_writer_delay. Otherwise the watcher flushes,
-	// for all waiting answers at once.
+	// Poll waits for the server's own flushes, up to three times its wal_writer_delay, and then for its synchronous
+	// standbys, if it has any. Otherwise the watcher flushes, for all waiting answers at once.
 	Poll bool
 	// Identity of the database when the pool was opened; nil: not compared.
 	SameDatabase func(context.Context, *pgx.Conn) error
@@ -302,10 +302,12 @@ func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err
 		if err != nil {
 			return false, err
 		}
-		if progress = w.reached(ends); progress || w.options.Poll {
+		var standbys bool
+		if progress, standbys = w.reached(ends); progress || w.options.Poll && !standbys {
 			return progress, nil
 		}
 	}
+	// A commit of ours waits for the standbys by the server's own rule.
 	if err := Harden(ctx, conn); err != nil {
 		return false, err
 	}
@@ -332,15 +334,18 @@ func (w *Watcher) begin() {
 	}
 }
 
-// reached answers whose log this server has flushed; with synchronous standbys that is not enough, unless flushes are
-// left to others.
-func (w *Watcher) reached(e ends) bool {
-	return w.answer(func(b *batch) bool {
+// reached answers whose log this server has flushed. With synchronous standbys that is not enough: it reports that such
+// answers wait for them.
+func (w *Watcher) reached(e ends) (progress, standbys bool) {
+	progress = w.answer(func(b *batch) bool {
 		if b.lsn == 0 {
 			b.lsn = w.layout.end(e.insert)
 		}
-		return b.lsn <= e.flush && (w.options.Poll || !e.standbys)
+		here := b.lsn <= e.flush
+		standbys = standbys || here && e.standbys
+		return here && !e.standbys
 	})
+	return progress, standbys
 }
 
 // answer wakes the batches of rounds that need not wait longer.

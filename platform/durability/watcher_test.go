@@ -55,7 +55,7 @@ func TestReadsWaitForTheEndThatWasAskedFirst(t *testing.T) {
 		"NotYet":          {true, []ends{{1000, 900, false}, {2000, 1000, false}}, []bool{false, true}},
 		"BehindAPage":     {true, []ends{{8192 + shortHeader, 8192, false}}, []bool{true}},
 		"Standbys":        {false, []ends{{1000, 1000, true}}, []bool{false}},
-		"PollsBesideThem": {true, []ends{{1000, 1000, true}}, []bool{true}},
+		"PollsBesideThem": {true, []ends{{1000, 900, true}, {1000, 1000, true}}, []bool{false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := watcherOf(Identity{"00000001", 1})
@@ -68,8 +68,9 @@ func TestReadsWaitForTheEndThatWasAskedFirst(t *testing.T) {
 				if w.ask() {
 					t.Error("a read is taken for a commit")
 				}
-				if w.reached(ends); answered(one) != c.answers[i] {
-					t.Errorf("look %d %+v: answered %t", i, ends, answered(one))
+				_, standbys := w.reached(ends)
+				if answered(one) != c.answers[i] || standbys != (ends.standbys && ends.flush >= 1000) {
+					t.Errorf("look %d %+v: answered %t, waits for standbys %t", i, ends, answered(one), standbys)
 				}
 			}
 		})
