@@ -26,10 +26,12 @@ import (
 // wrote and flushed below its data must be the same, file by file.
 
 // traced are the calls that change or flush files.
-const traced = "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,ftruncate,rename,renameat," +
-	"renameat2,unlink,unlinkat,link,linkat,copy_file_range,sendfile,splice,msync,io_uring_enter"
+const traced = "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,truncate,ftruncate," +
+	"fallocate,rename,renameat,renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,rmdir,copy_file_range,sendfile," +
+	"splice,msync,io_uring_enter,io_submit"
 
-// tally says of each file how many bytes were written, and how often it was flushed; and counts changes of names.
+// tally says of each file how many bytes were written, and how often it was flushed, by which call; and counts changes
+// of sizes and names.
 type tally map[string]int64
 
 func (t tally) add(what, path string, n int64) { t[what+" "+path] += n }
@@ -56,7 +58,19 @@ func journalTally(records []storage.Record, begin uint64) tally {
 		case storage.Zero:
 			t.add("bytes", names[r.Ino], r.Size)
 		case storage.Sync:
-			t.add("flushes", names[r.Ino], 1)
+			t.add("fsync", names[r.Ino], 1)
+		case storage.Datasync:
+			t.add("fdatasync", names[r.Ino], 1)
+		case storage.Writeback:
+			t.add("sync_file_range", names[r.Ino], 1)
+		case storage.Truncate:
+			t.add("ftruncate", names[r.Ino], 1)
+		case storage.Allocate:
+			t.add("fallocate", names[r.Ino], 1)
+		case storage.Mkdir:
+			t.add("folders", r.Path, 1)
+		case storage.Rmdir:
+			t.add("folders gone", r.Path, 1)
 		case storage.Rename:
 			t.add("renames", r.To, 1)
 		case storage.Unlink:
@@ -115,12 +129,12 @@ func (t tally) call(test *testing.T, name, args, returned, data string) {
 		if ours {
 			t.add("bytes", path, n)
 		}
-	case "fsync", "fdatasync":
+	case "fsync", "fdatasync", "sync_file_range", "ftruncate", "fallocate":
 		if file == data {
 			path, ours = "", true
 		}
 		if ours {
-			t.add("flushes", path, 1)
+			t.add(name, path, 1)
 		}
 	case "rename", "renameat", "renameat2":
 		if to, ours := inside(names[len(names)-1][1]); ours {
@@ -128,9 +142,20 @@ func (t tally) call(test *testing.T, name, args, returned, data string) {
 		}
 	case "unlink", "unlinkat":
 		if gone, ours := inside(names[0][1]); ours {
-			t.add("removals", gone, 1)
+			what := "removals"
+			if strings.Contains(args, "AT_REMOVEDIR") {
+				what = "folders gone"
+			}
+			t.add(what, gone, 1)
 		}
-	case "ftruncate":
+	case "mkdir", "mkdirat":
+		if made, ours := inside(names[len(names)-1][1]); ours {
+			t.add("folders", made, 1)
+		}
+	case "rmdir":
+		if gone, ours := inside(names[0][1]); ours {
+			t.add("folders gone", gone, 1)
+		}
 	default:
 		if ours {
 			test.Errorf("the journal knows no %s(%s)", name, args)
@@ -270,7 +295,7 @@ func journalAndKernel(t *testing.T, broken storage.Broken) (journal, kernel tall
 func TestTheJournalSaysWhatTheKernelSays(t *testing.T) {
 	journal, kernel := journalAndKernel(t, "")
 	t.Logf("%d figures of files", len(kernel))
-	flushed := func(name string) bool { return strings.HasPrefix(name, "flushes pg_wal/") }
+	flushed := func(name string) bool { return strings.HasPrefix(name, "fdatasync pg_wal/") }
 	if len(kernel) < 50 || !slices.ContainsFunc(slices.Collect(maps.Keys(kernel)), flushed) {
 		t.Fatalf("strace saw no load: %v", kernel)
 	}

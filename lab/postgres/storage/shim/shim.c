@@ -1051,10 +1051,7 @@ mkostemps(char *name, int suffix, int flags)
 static void
 catch_up(int fd, struct descriptor *d)
 {
-	off_t size = size_of(fd);
-
-	resized(d, KIND_TRUNCATE, 0, size);
-	read_back(fd, d, 0, size);
+	read_back(fd, d, 0, size_of(fd));
 }
 
 static void
