@@ -190,7 +190,8 @@ func TestAmcheckFollowsValuesOutOfLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute(t, c, cluster.StartOptions{}, `CREATE EXTENSION amcheck;
-		CREATE TABLE long (id int, value text STORAGE EXTERNAL); INSERT INTO long SELECT n, repeat('v', 3000) FROM generate_series(1, 20) n`)
+		CREATE TABLE long (id int, value text STORAGE EXTERNAL);
+		INSERT INTO long SELECT n, repeat('v', 3000) FROM generate_series(1, 20) n`)
 	if faults := amcheckOf(t, c); len(faults) > 0 {
 		t.Fatalf("a healthy server: %q", faults)
 	}

@@ -26,9 +26,9 @@ import (
 // wrote and flushed below its data must be the same, file by file.
 
 // traced are the calls that change or flush files.
-const traced = "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,truncate,ftruncate," +
-	"fallocate,rename,renameat,renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,rmdir,copy_file_range,sendfile," +
-	"splice,msync,io_uring_enter,io_submit"
+const traced = "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,truncate," +
+	"ftruncate,fallocate,rename,renameat,renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,rmdir,copy_file_range," +
+	"sendfile,splice,msync,io_uring_enter,io_submit"
 
 // tally says of each file how many bytes were written, and how often it was flushed, by which call; and counts changes
 // of sizes and names.

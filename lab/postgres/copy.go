@@ -14,8 +14,8 @@ import (
 )
 
 // Copy is a kind of database that we copy from another one. It is named after the original, and a comment marks it as
-// ours: a database of that name without the mark is never touched. Until it is complete it has a name that says so; what
-// a killed command leaves under that name goes with the next copy.
+// ours: a database of that name without the mark is never touched. Until it is complete it has a name that says so;
+// what a killed command leaves under that name goes with the next copy.
 type Copy struct {
 	Suffix string // of the name
 	Mark   string // the comment
@@ -47,15 +47,16 @@ func (c Copy) MakeFrom(ctx context.Context, dsn, content string) (string, error)
 	return WithDatabase(dsn, name), nil
 }
 
-// copyAs makes the copy under another name, marks it, and gives it its own name last. The old copy goes first: there may
-// be no room for both.
+// copyAs makes the copy under another name, marks it, and gives it its own name last. The old copy goes first: there
+// may be no room for both.
 func (c Copy) copyAs(ctx context.Context, conn *pgx.Conn, from, name string) error {
 	partial, quoted := partialName(name), pgx.Identifier{name}.Sanitize()
 	if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted+" WITH (FORCE)"); err != nil {
 		return err
 	}
 	err := CopyDatabase(ctx, conn, from, partial)
-	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && (pg.Code == uniqueViolation || pg.Code == duplicateDatabase) {
+	pg := (*pgconn.PgError)(nil)
+	if errors.As(err, &pg) && (pg.Code == uniqueViolation || pg.Code == duplicateDatabase) {
 		err = CopyDatabase(ctx, conn, from, partial) // the server had gone on with the copy of a killed command
 	}
 	if err != nil {

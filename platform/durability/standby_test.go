@@ -1,64 +1,23 @@
 package durability_test
 
 import (
-	"context"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/database"
 	"plimsoll/test/patience"
 )
-
-// waitedFor is a primary whose commits wait for a standby, and that standby.
-func waitedFor(t *testing.T) (primary, standby string) {
-	t.Helper()
-	if server, err := installation.Find(t.Context(), clustertest.Engine()); err != nil {
-		t.Fatal(err)
-	} else if _, err := server.Program("pg_basebackup"); err != nil {
-		t.Skipf("NOT TESTED: %v", err)
-	}
-	spec := clustertest.Copied(clustertest.Spec())
-	spec.Log = cluster.ReplicaLog
-	clusters := cluster.Open(clustertest.State(t))
-	ctx := patience.Context(t)
-	start := func(name string, spec cluster.Spec) *cluster.Cluster {
-		c, err := clusters.Create(ctx, name, spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := c.Start(ctx, cluster.StartOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			ending, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience.Max)
-			defer cancel()
-			if err := p.Kill(ending); err != nil {
-				t.Error(err)
-			}
-		})
-		return c
-	}
-	one := start("waits", spec)
-	two := start("waits-standby", cluster.Spec{ReplicaOf: one, Sync: true, SocketOnly: true})
-	if err := two.Join(ctx); err != nil {
-		t.Fatal(err)
-	}
-	exec(t, one.SocketDSN("").Secret(), tables)
-	return one.SocketDSN("").Secret(), two.SocketDSN("").Secret()
-}
 
 // Whoever waits for the flushes of others waits for those of a synchronous standby, too: what this server alone has
 // flushed is lost with it.
 func TestTheAnswerComesAfterTheStandbysFlush(t *testing.T) {
 	for _, poll := range []bool{true, false} {
 		t.Run("Poll="+strconv.FormatBool(poll), func(t *testing.T) {
-			primary, standby := waitedFor(t)
+			primary, standby := clustertest.Synchronous(t)
+			exec(t, primary, tables)
 			db := open(t, primary, database.Options{Connections: 2, Durability: "durable-ack", PollFlush: poll})
 			watched(t, db)
 			pid, err := strconv.Atoi(value(t, standby, "SELECT pid FROM pg_stat_wal_receiver"))

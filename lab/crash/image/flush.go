@@ -14,9 +14,9 @@ const (
 	// Strict keeps a change of a name when the folder of the new name is flushed, and, by the rule of first names, when
 	// fsync is called for what the change made. Every other change stands for itself.
 	Strict Model = "strict"
-	// Ordered is the journal of ext4 and XFS: changes of names are in their order, and a cut leaves a beginning. A flush
-	// commits all changes before it if it has to commit: fsync if anything of its file changed since the last commit, or
-	// anything in its folder; fdatasync only if the file is new, or its size or room changed.
+	// Ordered is the journal of ext4 and XFS: changes of names are in their order, and a cut leaves a beginning. A
+	// flush commits all changes before it if it has to commit: fsync if anything of its file changed since the last
+	// commit, or anything in its folder; fdatasync only if the file is new, or its size or room changed.
 	Ordered Model = "ordered"
 	// POSIX is Strict without the rule of first names. PostgreSQL does not bear it: see firstName.
 	POSIX Model = "posix"
@@ -59,8 +59,8 @@ func (r *replay) syncFolder(folder string, one storage.Record) {
 }
 
 // firstName is a rule that POSIX does not have, and ext4, XFS, Btrfs and F2FS do: fsync of a new file or folder keeps
-// the name with which it was made. PostgreSQL relies on it for the files of relations: a checkpoint calls fsync for each
-// new file, and never for the folder of a database.
+// the name with which it was made. PostgreSQL relies on it for the files of relations: a checkpoint calls fsync for
+// each new file, and never for the folder of a database.
 func (r *replay) firstName(made int, one storage.Record) {
 	if r.model == Strict && one.Kind == storage.Sync && made > 0 && r.names[made-1].record.Number < one.Before {
 		r.names[made-1].durable = true

@@ -8,8 +8,8 @@ import (
 	"plimsoll/lab/postgres/storage"
 )
 
-// applyNames creates and removes folders, and returns the file that each changed name has after the cut (nil: none), and
-// the names whose removal the cut undid.
+// applyNames creates and removes folders, and returns the file that each changed name has after the cut (nil: none),
+// and the names whose removal the cut undid.
 func (r *replay) applyNames(dir *os.Root, random *rand.Rand) (names map[string]*file, undone []string, err error) {
 	names = map[string]*file{}
 	last := r.lastDurable()

@@ -93,13 +93,15 @@ func TestWhatKeepsARename(t *testing.T) {
 			for model, keeps := range map[image.Model]bool{image.Strict: c.strict, image.POSIX: c.strict,
 				image.Ordered: c.ordered} {
 				records := append([]storage.Record{
-					{Kind: storage.Open, Ino: folder, Flags: storage.Directory}, {Kind: storage.Open, Ino: log, Path: "log"},
+					{Kind: storage.Open, Ino: folder, Flags: storage.Directory},
+					{Kind: storage.Open, Ino: log, Path: "log"},
 					{Kind: storage.Open, Ino: made, Path: "new", Flags: storage.Created},
 					flush(storage.Sync, made), flush(storage.Sync, folder),
 					{Kind: storage.Rename, Path: "new", To: "name"}}, c.then...)
 				seen := cutOften(t, model, records)
 				if n := seen["name"]; keeps && n != cuts || !keeps && !often(n) || n+seen["new"] != cuts {
-					t.Errorf("%s: after %d of %d cuts it has the new name, after %d the old one", model, n, cuts, seen["new"])
+					t.Errorf("%s: after %d of %d cuts it has the new name, after %d the old one", model, n, cuts,
+						seen["new"])
 				}
 			}
 		})
@@ -119,7 +121,8 @@ func TestFirstNames(t *testing.T) {
 			for _, model := range image.Models {
 				seen := cutOften(t, model, []storage.Record{
 					{Kind: storage.Open, Ino: 2, Path: "new", Flags: storage.Created}, {Kind: c.kind, Ino: 2},
-					{Kind: storage.Mkdir, Path: "folder"}, {Kind: storage.Open, Ino: 3, Path: "folder", Flags: storage.Directory},
+					{Kind: storage.Mkdir, Path: "folder"},
+					{Kind: storage.Open, Ino: 3, Path: "folder", Flags: storage.Directory},
 					{Kind: storage.Open, Ino: 4, Path: "folder/file", Flags: storage.Created}, {Kind: c.kind, Ino: 3}})
 				for _, made := range []string{"new", "folder"} {
 					keeps := c.kept[model]

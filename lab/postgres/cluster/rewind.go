@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// KeepData copies the data of a stopped cluster beside them, for Rewind; the copy has its name when it is complete. It is
-// for clusters that tests throw away.
+// KeepData copies the data of a stopped cluster beside them, for Rewind; the copy has its name when it is complete. It
+// is for clusters that tests throw away.
 func (c *Cluster) KeepData(ctx context.Context) error {
 	if err := removeFile(c.rewoundPath()); err != nil {
 		return environment(c.wrap(err))

@@ -18,8 +18,8 @@
  * Streams (fopen) are read back when they are flushed to the disk or closed.
  *
  * What passes it by: system calls that a program makes without the C library, as for io_uring; whoever starts the
- * server refuses io_method=io_uring. Renamed folders, files moved in or out, symbolic links, mapped files and asynchronous
- * writes (aio_write) are beyond what a journal can tell: it is then marked as worth nothing.
+ * server refuses io_method=io_uring. Renamed folders, files moved in or out, symbolic links, mapped files and
+ * asynchronous writes (aio_write) are beyond what a journal can tell: it is then marked as worth nothing.
  */
 #define _GNU_SOURCE
 #include <aio.h>
