@@ -28,6 +28,9 @@ type Comparison struct {
 	Stopped  string `json:"stopped,omitempty"`
 
 	Plan Plan `json:"plan"`
+	// JudgedAfter is the number of pairs whose planned look the verdicts come from: the look that decided, or the last
+	// one passed. Pairs made after it do not count yet. Absent: no look was passed, and no verdict is given.
+	JudgedAfter int `json:"judged_after,omitempty"`
 	// Findings compare each further side with the first.
 	Findings []Finding `json:"findings"`
 	// Floor is how far the first side differs from itself in the deciding metric; absent with too few runs.
@@ -51,6 +54,8 @@ type Plan struct {
 	DurationS float64 `json:"duration_s"`
 	RampS     float64 `json:"ramp_s"`
 	ThinkS    float64 `json:"think_s"`
+	// TimeoutS is what a failed operation counts as in latencies.
+	TimeoutS float64 `json:"timeout_s,omitempty"`
 }
 
 // Described is a side without secrets: no connection string.
@@ -117,8 +122,10 @@ type Replica struct {
 type Finding struct {
 	Side string `json:"side"`
 	Name string `json:"name"`
-	// Headline is the deciding metric over all operations; Verdict is its verdict.
+	// Headline is the deciding metric over all operations. Verdict is its verdict, unless Because says what overrides
+	// it: who fails more operations is worse, and who does less of the work is not better.
 	Verdict  verdict.Verdict `json:"verdict"`
+	Because  string          `json:"because,omitempty"`
 	Headline verdict.Row     `json:"headline"`
 	// DecidedAfter is the number of pairs after which the comparison could stop; 0: not decided early.
 	DecidedAfter int     `json:"decided_after,omitempty"`
@@ -150,7 +157,7 @@ type Wait struct {
 	verdict.Row
 }
 
-// AtOneUser compares the latency of a single user without think time, who waits for nobody.
+// AtOneUser compares the deciding metric for a single user without think time, who waits for nobody.
 type AtOneUser struct {
 	verdict.Row
 	Says string `json:"says"`

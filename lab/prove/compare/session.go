@@ -28,8 +28,6 @@ const (
 	MarginDefault = 0.05
 	// SidesMax is the number of letters that name sides.
 	SidesMax = 8
-	// controlRounds is the number of rounds of the low-load control.
-	controlRounds = verdict.RunsMin
 	// voidMost is the number of void runs allowed for each planned run.
 	voidMost = 1.0
 	// overheadGuess is the time of a run besides ramp and steady state, used until one run was made.
@@ -171,6 +169,7 @@ func (s *session) plan() Plan {
 	for _, side := range s.Sides {
 		if len(side.Command) == 0 {
 			p.DurationS, p.RampS, p.ThinkS = side.Run.Duration.Seconds(), side.Run.Ramp.Seconds(), side.Run.ThinkS()
+			p.TimeoutS = side.Run.Resolve().Timeout.Seconds()
 			break
 		}
 	}

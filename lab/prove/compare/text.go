@@ -22,19 +22,41 @@ func (c *Comparison) Statement() string {
 }
 
 func (f Finding) statement(c *Comparison) string {
-	title := strings.ToLower(metricOf(c.Plan.Metric, nil).Title)
-	switch f.Verdict {
-	case verdict.TooFew:
+	title := c.Plan.metric().Title
+	effect := title + " " + effectText(c.Plan.metric(), f.Headline)
+	switch {
+	case f.Verdict == verdict.TooFew:
 		return fmt.Sprintf("%s: too few runs to say anything, at least %d of each side are needed", f.Side,
 			verdict.RunsMin)
-	case verdict.Equal:
-		return fmt.Sprintf("%s equals A within %s: %s %s", f.Side, marginText(f.Headline), title,
-			effectText(f.Headline))
-	case verdict.Inconclusive:
-		return fmt.Sprintf("%s against A is inconclusive: %s %s; about %s more pairs are needed", f.Side, title,
-			effectText(f.Headline), moreText(f.Headline.MorePairs))
+	case c.JudgedAfter == 0:
+		return fmt.Sprintf("%s against A is provisional: the first planned look is after %d pairs, so far %s", f.Side,
+			c.Plan.Looks[0].Pairs, effect)
+	case f.Verdict == verdict.Inconclusive && f.Because != "":
+		text := fmt.Sprintf("%s is not called %s: %s, but %s", f.Side, calledText(f.Headline.Verdict), effect, f.Because)
+		if f.Headline.MorePairs > 0 {
+			text += fmt.Sprintf("; about %s more pairs are needed", moreText(f.Headline.MorePairs))
+		}
+		return text
+	case f.Because != "":
+		return fmt.Sprintf("%s is %s than A: %s; %s", f.Side, f.Verdict, f.Because, effect)
+	case f.Verdict == verdict.Equal:
+		return fmt.Sprintf("%s equals A within %s: %s", f.Side, marginText(c.Plan.metric(), f.Headline), effect)
+	case f.Verdict == verdict.Inconclusive:
+		return fmt.Sprintf("%s against A is inconclusive: %s; about %s more pairs are needed", f.Side, effect,
+			moreText(f.Headline.MorePairs))
 	}
-	return fmt.Sprintf("%s is %s than A: %s %s", f.Side, f.Verdict, title, effectText(f.Headline))
+	return fmt.Sprintf("%s is %s than A: %s", f.Side, f.Verdict, effect)
+}
+
+// metric that decides.
+func (p Plan) metric() Metric { return metricOf(p.Metric, nil) }
+
+// calledText is "better than A" or "equal to A".
+func calledText(v verdict.Verdict) string {
+	if v == verdict.Equal {
+		return "equal to A"
+	}
+	return string(v) + " than A"
 }
 
 func moreText(n int) string {
@@ -44,23 +66,31 @@ func moreText(n int) string {
 	return fmt.Sprint(n)
 }
 
-func marginText(r verdict.Row) string {
-	if r.Scale == verdict.Ratio {
+func marginText(m Metric, r verdict.Row) string {
+	switch {
+	case r.Scale == verdict.Ratio:
 		return fmt.Sprintf("%.3g %%", 100*r.Margin)
+	case m.Share:
+		return fmt.Sprintf("%.3g points", 100*r.Margin)
 	}
 	return fmt.Sprintf("%.3g", r.Margin)
 }
 
 // effectText is the effect with its interval: +10.2 % (8.1 % to 12.0 %).
-func effectText(r verdict.Row) string {
-	if r.Verdict == verdict.TooFew {
+func effectText(m Metric, r verdict.Row) string {
+	none := func(v float64) bool { return v == 0 || r.Scale == verdict.Ratio && v == 1 }
+	switch {
+	case r.Verdict == verdict.TooFew:
 		return "-"
-	}
-	if r.Scale == verdict.Ratio {
-		if r.High >= 3 || r.Effect >= 2 {
-			return fmt.Sprintf("×%.3g (%.3g to %.3g)", r.Effect, r.Low, r.High)
-		}
+	case r.Verdict != verdict.Equal && none(r.Effect) && (r.Verdict != verdict.Inconclusive || none(r.Low) &&
+		none(r.High)): // most runs do not differ, and the others are what the verdict is about
+		return fmt.Sprintf("0 in most runs, more in %.0f %%, less in %.0f %%", 100*r.Above, 100*r.Below)
+	case r.Scale == verdict.Ratio && (r.High >= 3 || r.Effect >= 2):
+		return fmt.Sprintf("×%.3g (%.3g to %.3g)", r.Effect, r.Low, r.High)
+	case r.Scale == verdict.Ratio:
 		return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*(r.Effect-1), 100*(r.Low-1), 100*(r.High-1))
+	case m.Share:
+		return fmt.Sprintf("%+.1f points (%+.1f to %+.1f)", 100*r.Effect, 100*r.Low, 100*r.High)
 	}
 	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
 }
@@ -83,7 +113,7 @@ func (f Finding) summary() (rows [][]string) {
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
 			if r.Operation == "" {
-				rows = append(rows, cells(t.label(), r.Row))
+				rows = append(rows, cells(t.Metric, t.label(), r.Row))
 			}
 		}
 	}
@@ -95,7 +125,7 @@ func (f Finding) rowsOf(metric string) (rows [][]string) {
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
 			if t.Name == metric && r.Operation != "" {
-				rows = append(rows, cells(r.Operation, r.Row))
+				rows = append(rows, cells(t.Metric, r.Operation, r.Row))
 			}
 		}
 	}
@@ -109,9 +139,24 @@ func (m Metric) label() string {
 	return m.Title + ", " + m.Unit
 }
 
-func cells(name string, r verdict.Row) []string {
-	return []string{name, figureText(r.Base, r.Runs[0]), figureText(r.Variant, r.Runs[1]), effectText(r),
-		verdictText(r)}
+func cells(m Metric, name string, r verdict.Row) []string {
+	value := func(v float64, runs int) string {
+		if m.Share && runs > 0 {
+			return shareText(v)
+		}
+		return figureText(v, runs)
+	}
+	return []string{name, value(r.Base, r.Runs[0]), value(r.Variant, r.Runs[1]), effectText(m, r), verdictText(r)}
+}
+
+func shareText(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+
+// text of a figure with its unit.
+func (m Metric) text(v float64) string {
+	if m.Share {
+		return shareText(v)
+	}
+	return strings.TrimSpace(figureText(v, 1) + " " + strings.TrimPrefix(m.Unit, "/s"))
 }
 
 func figureText(v float64, runs int) string {
@@ -134,7 +179,7 @@ func (f Finding) waitRows(most int) (rows [][]string) {
 		if name == "" {
 			name = "running (no wait)"
 		}
-		row := cells(name, w.Row)
+		row := cells(Metric{}, name, w.Row)
 		if w.OnlyIn != "" {
 			row[4] += ", only in " + w.OnlyIn
 		}
@@ -186,16 +231,18 @@ func (c *Comparison) findingText(b *strings.Builder, f Finding) {
 		_ = t.Flush() // into memory
 	}
 	table(overallText, f.summary())
-	table(metricOf(c.Plan.Metric, nil).label(), f.rowsOf(c.Plan.Metric))
+	table(c.Plan.metric().label(), f.rowsOf(c.Plan.Metric))
 	if c.Plan.Metric != "apdex" {
 		table("Apdex", f.rowsOf("apdex"))
 	}
 	table("waiting sessions, ms per operation", f.waitRows(waitsShown))
 	if f.AtOneUser != nil {
-		fmt.Fprintf(b, "\n  one user without think time: %s: mean latency %s, %s\n", f.AtOneUser.Says,
-			effectText(f.AtOneUser.Row), verdictText(f.AtOneUser.Row))
+		fmt.Fprintf(b, "\n  one user without think time: %s\n", f.AtOneUser.text(c.Plan.metric()))
 	}
 }
+
+// text of the control with the effect of the metric that decides.
+func (a *AtOneUser) text(m Metric) string { return a.Says + ": " + m.Title + " " + effectText(m, a.Row) }
 
 // evidence is what the answer is based on.
 func (c *Comparison) evidence() (lines []string) {
@@ -217,6 +264,10 @@ func (c *Comparison) evidence() (lines []string) {
 		text += fmt.Sprintf("; decided at the planned look after %d", c.Findings[0].DecidedAfter)
 	}
 	lines = append(lines, text)
+	if made := d.rounds(); c.JudgedAfter > 0 && made > c.JudgedAfter {
+		lines = append(lines, fmt.Sprintf("figures and verdicts are those of the planned look after %d pairs: to judge "+
+			"in between would raise the error", c.JudgedAfter))
+	}
 	if !c.Complete {
 		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
 	}
@@ -224,7 +275,7 @@ func (c *Comparison) evidence() (lines []string) {
 		lines = append(lines, fmt.Sprintf("pairs were added after all looks were made: the error is at most %.1f %%",
 			100*spent))
 	}
-	m := metricOf(c.Plan.Metric, nil)
+	m := c.Plan.metric()
 	switch {
 	case c.Floor == nil:
 		lines = append(lines, "A/A floor: not known, too few runs")
@@ -278,6 +329,10 @@ func (c *Comparison) conditionLines() (lines []string) {
 	if n := len(c.Findings); n > 0 && c.Findings[0].Verdict != verdict.TooFew {
 		lines = append(lines, fmt.Sprintf("intervals have %.1f %% confidence, that of the look after %d pairs",
 			100*c.Findings[0].Headline.Confidence, c.Findings[0].Headline.Runs[0]))
+	}
+	if p.TimeoutS > 0 {
+		lines = append(lines, fmt.Sprintf("in latencies an operation that failed, or was refused for overload, counts "+
+			"with the timeout, %.3g s", p.TimeoutS))
 	}
 	return append(lines, "over all operations latency is the geometric mean, weighted by the mix",
 		"verdicts of operations are corrected by Holm for their number; metrics are not corrected for each other")
