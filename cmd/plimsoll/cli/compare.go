@@ -145,6 +145,9 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err == nil {
 		err = o.fleet.check()
 	}
+	if err == nil {
+		err = compare.Refuse(o.metric, o.control, countCommands(specs), len(specs))
+	}
 	if err != nil {
 		return err
 	}

@@ -210,6 +210,15 @@ func checkSpecs(all []sideSpec) error {
 	return nil
 }
 
+func countCommands(specs []sideSpec) (n int) {
+	for _, s := range specs {
+		if s.Command != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // title of a side.
 func (s sideSpec) title() string {
 	if s.Name != "" {

@@ -1,10 +1,28 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/platform/nearest"
+	"plimsoll/platform/problem"
 )
+
+// Refuse what no run could answer, before anything starts. Of the sides, so many are commands.
+func Refuse(metric string, control bool, commands, sides int) error {
+	switch {
+	case commands < sides && !slices.Contains(MetricNames(), metric):
+		return problem.New(problem.Usage, fmt.Errorf("no metric %q", metric),
+			nearest.Hint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
+	case control && commands > 0:
+		return problem.New(problem.Usage, errors.New("--control: a command makes its own load, so it cannot be measured "+
+			"with a single user"), "leave out --control, or compare commands that have one user each")
+	}
+	return nil
+}
 
 // controlRounds is the number of rounds of the low-load control.
 const controlRounds = verdict.RunsMin

@@ -1,12 +1,16 @@
 package compare
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/nearest"
+	"plimsoll/platform/problem"
 )
 
 // Metric is a figure that is compared.
@@ -134,6 +138,25 @@ func (f figures) set(operation, name string, value *float64) {
 		f[operation] = map[string]float64{}
 	}
 	f[operation][name] = *value
+}
+
+// decide fails where the metric that decides is not among the figures: no further run could have it.
+func (f figures) decide(metric, who string) error {
+	of := []string{""}
+	if metricOf(metric, nil).average {
+		of = slices.Collect(maps.Keys(f))
+	}
+	for _, operation := range of {
+		if _, found := f[operation][metric]; found {
+			return nil
+		}
+	}
+	there := slices.Sorted(maps.Keys(f[""]))
+	hint := contract
+	if len(there) > 0 {
+		hint = nearest.Hint(metric, there, "--metric names the figure that decides; there are: "+strings.Join(there, ", "))
+	}
+	return problem.New(problem.Usage, fmt.Errorf("%s no figure %q, which decides the verdict", who, metric), hint)
 }
 
 // figuresOf a run.

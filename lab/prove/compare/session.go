@@ -111,6 +111,9 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	if o.Metric == "" {
 		o.Metric = MetricDefault
 	}
+	if err := Refuse(o.Metric, o.Control, countCommands(o.Sides), len(o.Sides)); err != nil {
+		return nil, err
+	}
 	s = &session{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
 	s.Comparison = &Comparison{Schema: Schema, ID: "unkept", Title: o.Title, Software: o.Version, Runs: []Replica{},
 		Started: s.began.UTC().Truncate(time.Millisecond)}
@@ -142,6 +145,15 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 		s.ID, err = o.Store.begin(s.began)
 	}
 	return s, err
+}
+
+func countCommands(sides []Side) (n int) {
+	for _, s := range sides {
+		if len(s.Command) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // extend a comparison that goes on to another number of pairs.
@@ -346,7 +358,7 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		f.set("", "waits", &waiting)
 	}
 	r.Figures = f
-	return nil
+	return f.decide(s.Metric, "its run "+r.Run+" has")
 }
 
 // runOptions returns the options of a run. Both sides of a round share a random seed, so that their users do the same.

@@ -242,7 +242,9 @@ func (c *Comparison) findingText(b *strings.Builder, f Finding) {
 }
 
 // text of the control with the effect of the metric that decides.
-func (a *AtOneUser) text(m Metric) string { return a.Says + ": " + m.Title + " " + effectText(m, a.Row) }
+func (a *AtOneUser) text(m Metric) string {
+	return a.Says + ": " + m.Title + " " + effectText(m, a.Row)
+}
 
 // evidence is what the answer is based on.
 func (c *Comparison) evidence() (lines []string) {
