@@ -1,12 +1,11 @@
 package compare
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"time"
 
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 )
@@ -56,37 +55,30 @@ type Plan struct {
 	ThinkS    float64 `json:"think_s"`
 	// TimeoutS is what a failed operation counts as in latencies.
 	TimeoutS float64 `json:"timeout_s,omitempty"`
+	Software string  `json:"software,omitempty"` // version of Plimsoll
 }
 
 // Described is a side without secrets: no connection string.
 type Described struct {
-	Name     string            `json:"name"`
-	Scenario string            `json:"scenario,omitempty"`
-	Digest   string            `json:"scenario_digest,omitempty"`
-	Serve    string            `json:"serve,omitempty"` // shape of the ERP: how workers are started
-	Workers  int               `json:"workers,omitempty"`
-	Users    int               `json:"users,omitempty"`
-	Reset    string            `json:"reset,omitempty"`
-	Settings map[string]string `json:"settings,omitempty"`
-	SQL      string            `json:"sql,omitempty"`
-	Clearing string            `json:"clearing,omitempty"` // what puts it back before each run: SQL, or !COMMAND
-	Command  []string          `json:"command,omitempty"`
-	Cold     bool              `json:"cold,omitempty"`
+	Name     string `json:"name"`
+	Scenario string `json:"scenario,omitempty"`
+	Digest   string `json:"scenario_digest,omitempty"`
+	Serve    string `json:"serve,omitempty"` // shape of the ERP: how workers are started
+	Workers  int    `json:"workers,omitempty"`
+	Users    int    `json:"users,omitempty"`
+	// Server and its database; absent for a command, and for requests to servers whose database is not known.
+	Server   *identity.Identity `json:"server,omitempty"`
+	URLs     []string           `json:"urls,omitempty"` // of application servers that run already
+	Reset    string             `json:"reset,omitempty"`
+	Settings map[string]string  `json:"settings,omitempty"`
+	SQL      string             `json:"sql,omitempty"`
+	Clearing string             `json:"clearing,omitempty"` // what puts it back before each run: SQL, or !COMMAND
+	Command  []string           `json:"command,omitempty"`
+	Cold     bool               `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
 	ProxyDelay string `json:"proxy_delay,omitempty"`
 	// Sampling of the diagnosis in its runs: 0 as usual, negative none.
 	Sampling int `json:"sampling,omitempty"`
-}
-
-// fingerprint is equal for equal plans, however many pairs they have: more can be added later.
-func (p Plan) fingerprint() string {
-	p.Pairs, p.Looks = 0, nil
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // cannot fail: only numbers and text
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
 }
 
 // Phase of a comparison.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/ratio"
@@ -39,15 +40,18 @@ const (
 
 // SelfTested counts the verdicts of many comparisons: the JSON of 'plimsoll compare --self-test'.
 type SelfTested struct {
-	Schema   string         `json:"schema"`
-	Planted  Planted        `json:"planted"`
-	Plan     string         `json:"plan"`               // fingerprint of what all trials have in common
-	DelayMS  float64        `json:"delay_ms,omitempty"` // of the proxy, both directions together
-	Wanted   int            `json:"trials"`
-	Done     int            `json:"done"`
-	TookS    float64        `json:"took_s"` // all trials
-	Verdicts map[string]int `json:"verdicts"`
-	Trials   []SelfTrial    `json:"all"`
+	Schema  string  `json:"schema"`
+	Planted Planted `json:"planted"`
+	Plan    string  `json:"plan"` // fingerprint of what all trials have in common
+	// Software and Server of all trials.
+	Software string             `json:"software,omitempty"`
+	Server   *identity.Identity `json:"server,omitempty"`
+	DelayMS  float64            `json:"delay_ms,omitempty"` // of the proxy, both directions together
+	Wanted   int                `json:"trials"`
+	Done     int                `json:"done"`
+	TookS    float64            `json:"took_s"` // all trials
+	Verdicts map[string]int     `json:"verdicts"`
+	Trials   []SelfTrial        `json:"all"`
 	// UnderWay is the id of a comparison that was stopped; --resume continues it.
 	UnderWay string `json:"under_way,omitempty"`
 	// Holds: at most 5 % of the verdicts are wrong, or at least 90 % found what was planted.
@@ -82,6 +86,11 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 			"slows the connection"),
 			"compare it with one that is")
 	}
+	if len(o.Sides[0].Command) == 0 {
+		if err := o.Sides[0].identify(ctx); err != nil {
+			return nil, err
+		}
+	}
 	o.Sides = []Side{o.Sides[0], o.Sides[0]}
 	t, err := beginSelfTest(o, planted, trials)
 	if err != nil {
@@ -114,16 +123,25 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 func beginSelfTest(o Options, planted Planted, trials int) (*SelfTested, error) {
 	s := &session{Options: o, Comparison: &Comparison{}}
 	t := &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Plan: s.plan().fingerprint(),
-		Verdicts: map[string]int{}}
+		Verdicts: map[string]int{}, Software: o.Version, Server: o.Sides[0].identity}
 	if o.Resume {
 		kept, err := o.Store.selfTest(t.file())
 		if err != nil {
+			return nil, err
+		}
+		asked, was := t.plan(), kept.plan()
+		if err := asked.sameAs(was, "this self-test"); err != nil {
 			return nil, err
 		}
 		t = kept
 	}
 	t.Wanted = trials
 	return t, nil
+}
+
+// plan of what all trials depend on besides the fingerprint.
+func (t *SelfTested) plan() Plan {
+	return Plan{Software: t.Software, Sides: []Described{{Server: t.Server}}}
 }
 
 // file that keeps the self-test.

@@ -87,6 +87,9 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
 		Store: OpenStore(t.TempDir())}
 	o.Sides[0].Run.Users = fewUsers
+	if err := o.Sides[0].identify(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	s, err := beginSelfTest(Options{Sides: []Side{o.Sides[0], o.Sides[0]}, Pairs: o.Pairs, Margin: o.Margin,
 		Seed: o.Seed, Store: o.Store}, Slow, 1)
 	if err != nil {

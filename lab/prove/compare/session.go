@@ -136,7 +136,7 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	switch {
 	case o.Store == nil:
 	case o.Resume:
-		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint(), s.Pairs, o.ResumeID); err != nil {
+		if s.Comparison, err = o.Store.unfinished(s.Plan, o.ResumeID); err != nil {
 			return nil, err
 		}
 		s.Stopped = ""
@@ -172,7 +172,7 @@ func (s *session) extend() error {
 
 func (s *session) plan() Plan {
 	p := Plan{Metric: s.Metric, Margin: s.Margin, Pairs: s.Pairs, Looks: verdict.Looks(s.Pairs),
-		Control: s.Options.Control, Seed: s.Seed}
+		Control: s.Options.Control, Seed: s.Seed, Software: s.Version}
 	for i := range s.Sides {
 		side := s.Sides[i].describe()
 		p.Cold = p.Cold || side.Cold
