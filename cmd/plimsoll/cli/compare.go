@@ -268,6 +268,9 @@ func judgeComparison(c *compare.Comparison) error {
 			"stop other programs or raise --disturbed-limit, then "+goOn)
 	}
 	for _, f := range c.Findings {
+		if f.Because != "" {
+			return problem.New(problem.Threshold, errors.New(c.Statement()), "")
+		}
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
 			hint := "--resume with more --pairs, or start again with a longer --duration or a wider --margin"
 			if c.Stopped == compare.ByBudget {

@@ -19,24 +19,12 @@ type judgement struct {
 // judge each further side.
 func (c *Comparison) judge(d data, alpha float64) []judgement {
 	all := make([]judgement, len(d)-1)
-	failed := make([]verdict.Row, len(all))
-	m, failures := c.metric(d), metricOf(failedShare, nil)
-	var family []*verdict.Row
+	headlines, failed := c.rows(d, c.metric(d), alpha), c.rows(d, metricOf(failedShare, nil), alpha)
+	c.shareError(d, headlines, failed)
 	for i := range all {
-		all[i].headline = verdict.Of(d.series(0, "", m), d.series(i+1, "", m), c.rule(m, alpha))
-		failed[i] = verdict.Of(d.series(0, "", failures), d.series(i+1, "", failures), c.rule(failures, alpha))
-		family = append(family, &all[i].headline)
-	}
-	if d.mayFail(failures) {
-		for i := range failed {
-			family = append(family, &failed[i])
-		}
-	}
-	verdict.Holm(family)
-	for i := range all {
-		all[i].verdict = all[i].headline.Verdict
-		if m.Name != failedShare {
-			all[i].countFailures(Letter(i+1), failed[i])
+		all[i] = judgement{verdict: headlines[i].Verdict, headline: headlines[i]}
+		if c.Plan.Metric != failedShare {
+			all[i].countFailures(failed[i])
 		}
 		if all[i].because == "" {
 			all[i].countWork(c, d, i+1, alpha)
@@ -44,6 +32,38 @@ func (c *Comparison) judge(d data, alpha float64) []judgement {
 		all[i].settled = all[i].settled || !undecided(all[i].verdict)
 	}
 	return all
+}
+
+// rows of one metric over all operations, one for each further side, corrected for their number.
+func (c *Comparison) rows(d data, m Metric, alpha float64) []verdict.Row {
+	rows := make([]verdict.Row, len(d)-1)
+	for i := range rows {
+		rows[i] = verdict.Of(d.series(0, "", m), d.series(i+1, "", m), c.rule(m, alpha))
+	}
+	verdict.Holm(pointers(rows))
+	return rows
+}
+
+func pointers(rows []verdict.Row) (all []*verdict.Row) {
+	for i := range rows {
+		all = append(all, &rows[i])
+	}
+	return all
+}
+
+// shareError between the metric that decides and the failed share: either could call equal systems different. Where
+// both find the same, neither has found it by chance (Y. Hochberg, 1988); else Holm corrects both.
+func (c *Comparison) shareError(d data, headlines, failed []verdict.Row) {
+	if c.Plan.Metric == failedShare || !d.mayFail(metricOf(failedShare, nil)) {
+		return
+	}
+	h, f := slices.Clone(headlines), slices.Clone(failed)
+	verdict.Holm(append(pointers(h), pointers(f)...))
+	for i := range headlines {
+		if same := headlines[i].Verdict == failed[i].Verdict && !undecided(failed[i].Verdict); !same {
+			headlines[i], failed[i] = h[i], f[i]
+		}
+	}
 }
 
 // mayFail says whether the failed share can show a difference, so that its test takes a part of the error. Where no run
@@ -58,7 +78,7 @@ func (d data) mayFail(failures Metric) bool {
 }
 
 // countFailures: who fails more loses, however fast the rest is.
-func (j *judgement) countFailures(side string, failed verdict.Row) {
+func (j *judgement) countFailures(failed verdict.Row) {
 	switch failed.Verdict {
 	case verdict.Worse:
 		j.verdict, j.because = verdict.Worse, fmt.Sprintf("%s of its operations failed, %s of those of A",

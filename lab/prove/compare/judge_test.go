@@ -69,8 +69,8 @@ func simulatedAA(rng *rand.Rand, pairs int, fails float64) *Comparison {
 		Looks: verdict.Looks(pairs)}}
 	for round := range pairs {
 		for side := range 2 {
-			all := map[string]float64{MetricDefault: 10 * math.Exp(0.04*rng.NormFloat64()), weight: 1}
 			failed := math.Max(0, fails*(1+rng.NormFloat64()/2))
+			all := map[string]float64{MetricDefault: 10*math.Exp(0.04*rng.NormFloat64()) + 1000*failed, weight: 1}
 			c.Runs = append(c.Runs, Replica{Phase: Load, Round: round + 1, Side: Letter(side),
 				Figures: map[string]map[string]float64{"": {failedShare: failed}, "work": all}})
 		}

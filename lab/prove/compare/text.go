@@ -86,13 +86,20 @@ func effectText(m Metric, r verdict.Row) string {
 		none(r.High)): // most runs do not differ, and the others are what the verdict is about
 		return fmt.Sprintf("0 in most runs, more in %.0f %%, less in %.0f %%", 100*r.Above, 100*r.Below)
 	case r.Scale == verdict.Ratio && (r.High >= 3 || r.Effect >= 2):
-		return fmt.Sprintf("×%.3g (%.3g to %.3g)", r.Effect, r.Low, r.High)
+		return fmt.Sprintf("×%s (%s to %s)", timesText(r.Effect), timesText(r.Low), timesText(r.High))
 	case r.Scale == verdict.Ratio:
 		return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*(r.Effect-1), 100*(r.Low-1), 100*(r.High-1))
 	case m.Share:
 		return fmt.Sprintf("%+.1f points (%+.1f to %+.1f)", 100*r.Effect, 100*r.Low, 100*r.High)
 	}
 	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
+}
+
+func timesText(v float64) string {
+	if v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 // verdictText says more if a row is not decided.
