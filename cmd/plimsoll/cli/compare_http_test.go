@@ -29,8 +29,8 @@ func shop(t *testing.T, name string, refuses bool) (path, url string) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	path = files.Write(t, t.TempDir(), name, fmt.Sprintf("application = \"none\"\nusers = 120\n[think]\nmean = \"400ms\"\n"+
-		"[http]\nbase = %q\n[operations.look]\ntarget = \"30s\"\nurl = \"/look\"\n", server.URL))
+	path = files.Write(t, t.TempDir(), name, fmt.Sprintf("application = \"none\"\nusers = 120\n[think]\n"+
+		"mean = \"400ms\"\n[http]\nbase = %q\n[operations.look]\ntarget = \"30s\"\nurl = \"/look\"\n", server.URL))
 	return path, server.URL
 }
 

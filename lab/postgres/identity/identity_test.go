@@ -32,11 +32,12 @@ func TestIdentity_TellsServersApart(t *testing.T) {
 	if got := of(t, clustertest.Database(t).Secret()).Difference(one); !strings.HasPrefix(got, "database ") {
 		t.Errorf("another database: %q", got)
 	}
-	if got := of(t, with(t, dsn, "work_mem", "77MB")).Difference(one); !strings.HasPrefix(got, "setting work_mem 77MB,") {
+	other := of(t, with(t, dsn, "work_mem", "77MB"))
+	if got := other.Difference(one); !strings.HasPrefix(got, "setting work_mem 77MB,") {
 		t.Errorf("other settings: %q", got)
 	}
 	own := clustertest.Alone(t, nil)
-	other := of(t, own.DSN())
+	other = of(t, own.DSN())
 	own.Stop()
 	own.Start()
 	if again := of(t, own.DSN()); !again.Equal(other) {
@@ -86,7 +87,7 @@ func TestDifference(t *testing.T) {
 	one := Identity{System: "1", Address: "a:1", Folder: "/a", Database: "d", Version: "18.1", Engine: "vanilla",
 		Settings: map[string]string{"jit": "on", "work_mem": ""}}
 	for want, change := range map[string]func(*Identity){
-		"":                                func(i *Identity) { i.Address = "a:2" }, // the port of a server here may change
+		"":                                func(i *Identity) { i.Address = "a:2" }, // a server here may change it
 		"system identifier 2, before 1":   func(i *Identity) { i.System = "2" },
 		"data folder /b, before /a":       func(i *Identity) { i.Folder = "/b" },
 		"database e, before d":            func(i *Identity) { i.Database = "e" },

@@ -23,6 +23,7 @@ import (
 //
 //	{"figures": {"latency_ms": 12.5, "ops_per_s": 800}, "operations": {"post": {"latency_ms": 9}}, "void": ""}
 //
+// failed_share, from 0 to 1, is the share of its operations that failed: who fails more is not better (see judge.go).
 // Less is better, but of figures named ops_per_s, …_per_s, apdex, and those that higher_better names.
 type Report struct {
 	Figures      map[string]float64            `json:"figures"`

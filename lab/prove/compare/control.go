@@ -18,8 +18,8 @@ func Refuse(metric string, control bool, commands, sides int) error {
 		return problem.New(problem.Usage, fmt.Errorf("no metric %q", metric),
 			nearest.Hint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
 	case control && commands > 0:
-		return problem.New(problem.Usage, errors.New("--control: a command makes its own load, so it cannot be measured "+
-			"with a single user"), "leave out --control, or compare commands that have one user each")
+		return problem.New(problem.Usage, errors.New("--control: a command makes its own load, so it cannot be "+
+			"measured with a single user"), "leave out --control, or compare commands that have one user each")
 	}
 	return nil
 }

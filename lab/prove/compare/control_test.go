@@ -50,9 +50,9 @@ func TestControl_JudgesTheMetricAskedFor(t *testing.T) {
 	for _, phase := range []Phase{Load, Control} {
 		for round := 1; round <= 4; round++ {
 			for side := range 2 {
+				cpu := map[string]float64{"database_cpu_ms": float64(1+side) + float64(round)/100}
 				c.Runs = append(c.Runs, Replica{Phase: phase, Round: round, Side: Letter(side),
-					Figures: map[string]map[string]float64{"": {"database_cpu_ms": float64(1+side) + float64(round)/100},
-						"work": {MetricDefault: 10, weight: 1}}})
+					Figures: map[string]map[string]float64{"": cpu, "work": {MetricDefault: 10, weight: 1}}})
 			}
 		}
 	}

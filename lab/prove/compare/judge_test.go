@@ -36,13 +36,17 @@ func TestCompare_WhoLeavesWorkUndoneDoesNotWin(t *testing.T) {
 		want   verdict.Verdict
 		says   string
 	}{
-		"Overload":        {all, outcomes(50, 0, 0, 950), "", verdict.Worse, "95.0 % of its operations failed, 0.0 % of those of A"},
-		"OverloadByApdex": {all, outcomes(50, 0, 0, 950), "workers_cpu_ms", verdict.Worse, "95.0 % of its operations failed"},
-		"FewErrors":       {all, outcomes(970, 0, 30, 0), "database_cpu_ms", verdict.Worse, "3.0 % of its operations failed"},
+		"Overload": {all, outcomes(50, 0, 0, 950), "", verdict.Worse,
+			"95.0 % of its operations failed, 0.0 % of those of A"},
+		"OverloadByCPU": {all, outcomes(50, 0, 0, 950), "workers_cpu_ms", verdict.Worse,
+			"95.0 % of its operations failed"},
+		"FewErrors": {all, outcomes(970, 0, 30, 0), "database_cpu_ms", verdict.Worse,
+			"3.0 % of its operations failed"},
 		"TheFirstFails": {outcomes(900, 0, 0, 100), all, "database_cpu_ms", verdict.Better,
 			"10.0 % of the operations of A failed"},
-		"Percentile": {all, outcomes(900, 0, 0, 100), "latency_ms_p95", verdict.Worse, "10.0 % of its operations failed"},
-		"Refuses":    {all, outcomes(600, 400, 0, 0), "", verdict.Inconclusive, "a control refused 40.0 %"},
+		"Percentile": {all, outcomes(900, 0, 0, 100), "latency_ms_p95", verdict.Worse,
+			"10.0 % of its operations failed"},
+		"Refuses": {all, outcomes(600, 400, 0, 0), "", verdict.Inconclusive, "a control refused 40.0 %"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := programs(t, "")
@@ -71,8 +75,8 @@ func simulatedAA(rng *rand.Rand, pairs int, fails float64) *Comparison {
 		for side := range 2 {
 			failed := math.Max(0, fails*(1+rng.NormFloat64()/2))
 			all := map[string]float64{MetricDefault: 10*math.Exp(0.04*rng.NormFloat64()) + 1000*failed, weight: 1}
-			c.Runs = append(c.Runs, Replica{Phase: Load, Round: round + 1, Side: Letter(side),
-				Figures: map[string]map[string]float64{"": {failedShare: failed}, "work": all}})
+			made := map[string]map[string]float64{"": {failedShare: failed}, "work": all}
+			c.Runs = append(c.Runs, Replica{Phase: Load, Round: round + 1, Side: Letter(side), Figures: made})
 		}
 	}
 	return c
@@ -144,7 +148,7 @@ func TestStopped_BetweenLooks(t *testing.T) {
 	o.Pairs = 32
 	c := stopped(t, o, 12)
 	if f := c.Findings[0]; f.Verdict != verdict.Inconclusive || c.JudgedAfter != 0 ||
-		!strings.HasPrefix(c.Statement(), "B against A is provisional: the first planned look is after 8 pairs, so far ") {
+		!strings.HasPrefix(c.Statement(), "B against A is provisional: the first planned look is after 8 pairs, so ") {
 		t.Errorf("%+v, %s", f.Headline, c.Statement())
 	}
 	for _, table := range c.Findings[0].Tables {

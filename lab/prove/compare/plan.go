@@ -61,7 +61,8 @@ func sameServer(now, before *identity.Identity, what string) error {
 }
 
 func startOver(err error) error {
-	return problem.New(problem.Usage, err, "resume it as it was begun, or start over: the same command without --resume")
+	return problem.New(problem.Usage, err,
+		"resume it as it was begun, or start over: the same command without --resume")
 }
 
 // errNothingStopped says that no comparison of this question can go on.

@@ -77,6 +77,8 @@ type Described struct {
 	Cold     bool               `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
 	ProxyDelay string `json:"proxy_delay,omitempty"`
+	// Refuses statements in this part of the time, as a self-test asks.
+	Refuses float64 `json:"refuses,omitempty"`
 	// Sampling of the diagnosis in its runs: 0 as usual, negative none.
 	Sampling int `json:"sampling,omitempty"`
 }

@@ -109,3 +109,23 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 		t.Errorf("%v %+v", err, c.Plan.Sides)
 	}
 }
+
+// The side that fails a fifth of what it is asked is faster in the rest, and worse.
+func TestSelfTest_OfASideThatFails(t *testing.T) {
+	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
+		Store: OpenStore(t.TempDir())}
+	o.Sides[0].Run.Users = fewUsers
+	if _, err := SelfTest(t.Context(), o, Failing, 1, silent); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("runs are too short for outages: %v", err)
+	}
+	o.Sides[0].Run.Duration = failingLeast
+	done, err := SelfTest(t.Context(), o, Failing, 1, silent)
+	if err != nil || done.Done != 1 || !done.Holds || done.Verdicts[string(verdict.Worse)] != 1 {
+		t.Fatalf("%v %+v", err, done)
+	}
+	c, err := o.Store.Load(done.Trials[0].ID)
+	if err != nil || c.Plan.Sides[1].Refuses != failingPart || c.Findings[0].Because == "" {
+		t.Errorf("%v %+v %s", err, c.Plan.Sides, c.Statement())
+	}
+	t.Log(c.Statement())
+}

@@ -326,9 +326,13 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		defer dismiss()
 		o.Generator = g
 	}
-	sessions := waits.Watch(ctx, dsn)
+	sessions, steady := waits.Watch(ctx, dsn), false
 	o.Progress = func(p run.Progress) {
 		sessions.During(p.Phase == run.Steady)
+		if begins := p.Phase == run.Steady && !steady; begins && side.outage != nil {
+			side.outages()
+		}
+		steady = p.Phase == run.Steady
 		s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Run: p})
 	}
 	made, err := run.Run(ctx, o)

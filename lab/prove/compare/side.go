@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab/line"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/identity"
+	"plimsoll/lab/prove/outage"
 	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
@@ -46,6 +47,7 @@ type Side struct {
 	// cannot be restarted, and such settings are refused.
 	Restart func(ctx context.Context, settings map[string]string) error
 
+	outage    *outage.Outage     // that a self-test plants; nil: none
 	identity  *identity.Identity // of its server and database; nil: there is none
 	server    map[string]string  // those of Settings that are of the whole server
 	restarted bool               // before each run, because a side of the same server has such settings
@@ -167,11 +169,17 @@ func (s *Side) connection(dsn string) string {
 			query.Del("port")
 			u.Host = s.Through
 		}
+		if s.outage != nil {
+			query.Set("sslmode", "disable") // it changes statements, which must be readable
+		}
 		u.RawQuery = postgres.Parameters(query)
 		return u.String()
 	}
 	if host, port, err := net.SplitHostPort(s.Through); err == nil {
 		dsn += " host=" + host + " port=" + port
+	}
+	if s.outage != nil {
+		dsn += " sslmode=disable"
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		dsn += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(own[name]) + "'"
@@ -185,6 +193,9 @@ func (s *Side) describe() Described {
 		Cold: s.Cold != nil, Clearing: s.Clearing.String()}
 	if s.Through != "" {
 		d.ProxyDelay = s.Delay.String()
+	}
+	if s.outage != nil {
+		d.Refuses = failingPart
 	}
 	if len(s.Command) > 0 {
 		d.Reset = ""

@@ -32,7 +32,8 @@ func (f Finding) statement(c *Comparison) string {
 		return fmt.Sprintf("%s against A is provisional: the first planned look is after %d pairs, so far %s", f.Side,
 			c.Plan.Looks[0].Pairs, effect)
 	case f.Verdict == verdict.Inconclusive && f.Because != "":
-		text := fmt.Sprintf("%s is not called %s: %s, but %s", f.Side, calledText(f.Headline.Verdict), effect, f.Because)
+		text := fmt.Sprintf("%s is not called %s: %s, but %s", f.Side, calledText(f.Headline.Verdict), effect,
+			f.Because)
 		if f.Headline.MorePairs > 0 {
 			text += fmt.Sprintf("; about %s more pairs are needed", moreText(f.Headline.MorePairs))
 		}
@@ -78,12 +79,12 @@ func marginText(m Metric, r verdict.Row) string {
 
 // effectText is the effect with its interval: +10.2 % (8.1 % to 12.0 %).
 func effectText(m Metric, r verdict.Row) string {
-	none := func(v float64) bool { return v == 0 || r.Scale == verdict.Ratio && v == 1 }
 	switch {
 	case r.Verdict == verdict.TooFew:
 		return "-"
-	case r.Verdict != verdict.Equal && none(r.Effect) && (r.Verdict != verdict.Inconclusive || none(r.Low) &&
-		none(r.High)): // most runs do not differ, and the others are what the verdict is about
+	case nowhere(r):
+		return "none on either side"
+	case mostlyNothing(r):
 		return fmt.Sprintf("0 in most runs, more in %.0f %%, less in %.0f %%", 100*r.Above, 100*r.Below)
 	case r.Scale == verdict.Ratio && (r.High >= 3 || r.Effect >= 2):
 		return fmt.Sprintf("×%s (%s to %s)", timesText(r.Effect), timesText(r.Low), timesText(r.High))
@@ -95,6 +96,23 @@ func effectText(m Metric, r verdict.Row) string {
 	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
 }
 
+// nowhere was the figure above 0.
+func nowhere(r verdict.Row) bool {
+	return r.Above == 0 && r.Below == 0 && r.Base == 0 && r.Variant == 0
+}
+
+// mostlyNothing: most runs do not differ, and those that do are what the verdict is about.
+func mostlyNothing(r verdict.Row) bool {
+	none := func(v float64) bool { return v == 0 || r.Scale == verdict.Ratio && v == 1 }
+	switch r.Verdict {
+	case verdict.Better, verdict.Worse:
+		return none(r.Effect)
+	case verdict.Inconclusive:
+		return none(r.Effect) && none(r.Low) && none(r.High)
+	}
+	return false
+}
+
 func timesText(v float64) string {
 	if v >= 1000 {
 		return fmt.Sprintf("%.0f", v)
@@ -104,6 +122,9 @@ func timesText(v float64) string {
 
 // verdictText says more if a row is not decided.
 func verdictText(r verdict.Row) string {
+	if r.Verdict == verdict.Inconclusive && mostlyNothing(r) && r.Above+r.Below > 0 {
+		return "inconclusive, seen in too few runs"
+	}
 	if r.Verdict == verdict.Inconclusive {
 		return fmt.Sprintf("inconclusive, +%s pairs", moreText(r.MorePairs))
 	}
@@ -131,7 +152,7 @@ func (f Finding) summary() (rows [][]string) {
 func (f Finding) rowsOf(metric string) (rows [][]string) {
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
-			if t.Name == metric && r.Operation != "" {
+			if t.Name == metric && r.Operation != "" && !(t.Share && nowhere(r.Row)) {
 				rows = append(rows, cells(t.Metric, r.Operation, r.Row))
 			}
 		}
@@ -274,8 +295,8 @@ func (c *Comparison) evidence() (lines []string) {
 	}
 	lines = append(lines, text)
 	if made := d.rounds(); c.JudgedAfter > 0 && made > c.JudgedAfter {
-		lines = append(lines, fmt.Sprintf("figures and verdicts are those of the planned look after %d pairs: to judge "+
-			"in between would raise the error", c.JudgedAfter))
+		lines = append(lines, fmt.Sprintf("figures and verdicts are those of the planned look after %d pairs: to "+
+			"judge in between would raise the error", c.JudgedAfter))
 	}
 	if !c.Complete {
 		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
