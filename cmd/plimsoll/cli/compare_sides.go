@@ -58,7 +58,8 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to execute in the database of "+upper+
 		" before each run, after its reset; @FILE reads the SQL from a file")
 	fs.StringVar(&f.spec.Name, name("name"), "", "`NAME` of "+upper+" in the result")
-	fs.StringVar(&f.spec.URL, name("url"), "", "base `URL` of the requests of "+upper+", instead of that of the scenario")
+	fs.StringVar(&f.spec.URL, name("url"), "", "base `URL` of the requests of "+upper+
+		", instead of that of its scenario")
 	fs.StringVar(&f.spec.DSN, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+

@@ -280,6 +280,24 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
+// The page of a system that fails says so first, and fits a narrow window, too.
+func TestPageInABrowser_OfASystemThatFails(t *testing.T) {
+	o := programs(t, "")
+	o.Sides[0].Command = reporting(t, "130", outcomes(1000, 0, 0, 0))
+	o.Sides[1].Command = reporting(t, "100", outcomes(900, 0, 0, 100))
+	var page strings.Builder
+	if err := compared(t, o).HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	v := browsertest.Open(t, "file://"+files.Write(t, t.TempDir(), "compare.html", page.String()))
+	v.Quiet(t)
+	head := browsertest.Ask[string](t, v, `document.querySelector("h1").innerText`)
+	if !strings.Contains(head, "B is worse than A: 10.0 % of its operations failed, 0.0 % of those of A; ") {
+		t.Errorf("headline %q", head)
+	}
+	v.Look(t, "compare-failing")
+}
+
 func turns(c *Comparison) (all string) {
 	for _, r := range c.Runs {
 		all += r.Side

@@ -82,8 +82,8 @@ func simulatedAA(rng *rand.Rand, pairs int, fails float64) *Comparison {
 	return c
 }
 
-// wrongOf so many comparisons of a system with itself counts those that call it better or worse when they are stopped at
-// any pair.
+// wrongOf so many comparisons of a system with itself counts those that call it better or worse when they are stopped
+// at any pair.
 func wrongOf(t *testing.T, trials int, fails float64) (wrong int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))

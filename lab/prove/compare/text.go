@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -360,9 +361,12 @@ func (c *Comparison) conditionLines() (lines []string) {
 		lines = append(lines, fmt.Sprintf("intervals have %.1f %% confidence, that of the look after %d pairs",
 			100*c.Findings[0].Headline.Confidence, c.Findings[0].Headline.Runs[0]))
 	}
-	if p.TimeoutS > 0 {
-		lines = append(lines, fmt.Sprintf("in latencies an operation that failed, or was refused for overload, counts "+
-			"with the timeout, %.3g s", p.TimeoutS))
+	if slices.ContainsFunc(c.Runs, func(r Replica) bool { return r.Figures[""][failedShare] > 0 }) {
+		timeout := "the timeout"
+		if p.TimeoutS > 0 {
+			timeout = fmt.Sprintf("the timeout of %.3g s", p.TimeoutS)
+		}
+		lines = append(lines, "in latencies an operation that failed, or was refused for overload, counts with "+timeout)
 	}
 	return append(lines, "over all operations latency is the geometric mean, weighted by the mix",
 		"verdicts of operations are corrected by Holm for their number; metrics are not corrected for each other")
