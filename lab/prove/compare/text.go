@@ -157,7 +157,8 @@ func (c *Comparison) conditionLines() (lines []string) {
 		if p.TimeoutS > 0 {
 			timeout = fmt.Sprintf("the timeout of %.3g s", p.TimeoutS)
 		}
-		lines = append(lines, "in latencies an operation that failed, or was refused for overload, counts with "+timeout)
+		lines = append(lines, "in latencies an operation that failed, or was refused for overload, counts with "+
+			timeout)
 	}
 	return append(lines, "over all operations latency is the geometric mean, weighted by the mix",
 		"verdicts of operations are corrected by Holm for their number; metrics are not corrected for each other")
