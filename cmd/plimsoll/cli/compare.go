@@ -48,13 +48,14 @@ A system is a local cluster and a shape of the ERP, as in 'plimsoll line --confi
 A cluster named after its flavour (plimsoll, vanilla, system) is created if it is
 missing. One system alone is compared with itself as changed by the flags for B: settings,
 tweaks of the shape, SQL before each run (an index, a changed function, other data), a scenario,
-or a server elsewhere.
+or a server elsewhere. A scenario of HTTP requests needs no system: --scenario-a and --scenario-b,
+or --url-a and --url-b for two deployments.
 For a setting of the whole server, the server is restarted before each run with the setting on
 its command line, so that nothing is changed for good. Any program can be a side: --command runs
 it, and its last line of output is one JSON object, {"figures": {"latency_ms": 12.5,
-"ops_per_s": 800}, "operations": {"post": {…}}}, or it prints the result of 'plimsoll run --json'.
-Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED. --sides reads more than two such
-sides from a TOML file.
+"ops_per_s": 800, "failed_share": 0}, "operations": {"post": {…}}}, or it prints the result of
+'plimsoll run --json'. Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED. --sides reads
+more than two such sides from a TOML file.
 
 The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
 rights are needed, and only the order of the runs balances what they leave behind.
@@ -65,15 +66,22 @@ against each other. Better and worse come from the Mann-Whitney test, corrected 
 number of operations; equal means that the interval of the effect lies within the margin.
 The metric that decides is --metric over all operations. After eight pairs, and after every four
 more, the comparison stops if the answer is decided; all these looks together have an error of
-5 %. A disturbed run is void and repeated. The A/A floor says how far the first system differs
-from itself.
+5 %, and only they decide: stopped in between, the last look counts, and before the first one the
+answer is provisional. A disturbed run is void and repeated. The A/A floor says how far the first
+system differs from itself.
 
-Ctrl-C keeps the runs so far; the same command with --resume continues, with more --pairs
-too; if the planned pairs were complete, added ones raise the error, and the report shows the
-new error. --show prints a stored comparison again. --self-test makes many comparisons of a
-system with itself (aa), or with itself behind a proxy that makes it a tenth slower (slow),
-and counts the verdicts; --resume continues it, with more --trials too.
-Exit code 3: inconclusive, or too few runs.`,
+Nobody wins by what is left undone. In latencies an operation that failed, or was refused for
+overload, counts with the timeout. Who fails more operations, by more than one in a hundred, is
+worse whatever the metric says. A winner that refuses more by its controls, does not play the mix
+or answers fewer operations a second is not called better: the systems did not do the same work.
+
+Ctrl-C keeps the runs so far; the same command with --resume continues on the same servers and with
+the same program, with more --pairs too; if the planned pairs were complete, added ones raise the
+error, and the report shows the new error. --show prints a stored comparison again. --self-test
+makes many comparisons of a system with itself (aa), with itself behind a proxy that makes it a
+tenth slower (slow), or with itself refusing statements a fifth of the time and faster in the rest
+(failing), and counts the verdicts; --resume continues it, with more --trials too.
+Exit code 3: inconclusive, provisional, too few runs, or decided by what is left undone.`,
 		Example: `  plimsoll compare vanilla+lean plimsoll+lean
   plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
   plimsoll compare plimsoll+lean --set-b enable_seqscan=off
@@ -83,6 +91,7 @@ Exit code 3: inconclusive, or too few runs.`,
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db \
       --clearing-a @empty.sql --clearing-b @empty.sql       servers that must not be reset
+  plimsoll compare --scenario shop.toml --url-a http://old:8080 --url-b http://new:8080
   plimsoll compare plimsoll+lean --set-b temp_buffers=64MB --metric database_cpu_ms --budget 30m
   plimsoll compare vanilla+classic plimsoll+lean --cold     from empty caches
   plimsoll compare --command-a ./bench-old --command-b ./bench-new --metric seconds
@@ -95,8 +104,8 @@ Exit code 3: inconclusive, or too few runs.`,
 	for i := range o.own {
 		o.own[i].bind(c, i)
 	}
-	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with system, dsn, scenario, "+
-		"settings, sql, sampling, reset, clearing or command")
+	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with name, system, dsn, "+
+		"url, scenario, settings, sql, sampling, reset, clearing or command")
 	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")
@@ -108,13 +117,14 @@ Exit code 3: inconclusive, or too few runs.`,
 		"equal")
 	config.Span(fs, &o.budget, "budget", 0, 0, "start no run that would end later than this; 0: no limit")
 	fs.BoolVar(&o.resume, "resume", false, "continue the last comparison with these settings that was stopped")
-	fs.BoolVar(&o.control, "control", false, "also measure each system with one user without think time, to tell "+
-		"slow operations from a full system")
+	fs.BoolVar(&o.control, "control", false, "also measure each system with one user without think time, by the "+
+		"same metric, to tell slow operations from a full system; not with commands")
 	fs.BoolVar(&o.cold, "cold", false, "restart the server with empty caches before each run, as far as this "+
 		"machine allows")
 	fs.StringVar(&o.show, "show", "", "show a stored comparison again: its `ID`, the beginning of it, or latest")
-	config.Choice(fs, &o.selfTest, "self-test", "", []string{"aa", "slow"},
-		"make --trials comparisons of A with itself (aa), or with itself made 10 % slower (slow)")
+	config.Choice(fs, &o.selfTest, "self-test", "", compare.AllPlanted,
+		"make --trials comparisons of A with itself (aa), with itself made 10 % slower (slow), or with itself failing "+
+			"a fifth and faster in the rest (failing)")
 	config.Count(fs, &o.trials, "trials", 40, 1, 1000, "number of comparisons of --self-test")
 	loadFlags(c, &o.loadOptions, loadDefaults{
 		duration: trialDuration, durationText: "steady state of one run", ramp: trialRamp,
@@ -144,6 +154,9 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	specs, err := o.specs(args)
 	if err == nil {
 		err = o.fleet.check()
+	}
+	if err == nil {
+		err = compare.Refuse(o.metric, o.control, countCommands(specs), len(specs))
 	}
 	if err != nil {
 		return err
@@ -265,6 +278,9 @@ func judgeComparison(c *compare.Comparison) error {
 			"stop other programs or raise --disturbed-limit, then "+goOn)
 	}
 	for _, f := range c.Findings {
+		if f.Because != "" {
+			return problem.New(problem.Threshold, errors.New(c.Statement()), "")
+		}
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
 			hint := "--resume with more --pairs, or start again with a longer --duration or a wider --margin"
 			if c.Stopped == compare.ByBudget {

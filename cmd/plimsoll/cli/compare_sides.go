@@ -16,6 +16,7 @@ import (
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
@@ -27,6 +28,7 @@ type sideSpec struct {
 	Name     string            `toml:"name"`
 	System   string            `toml:"system"` // CLUSTER or CLUSTER+SHAPE
 	DSN      string            `toml:"dsn"`
+	URL      string            `toml:"url"` // that the requests of its scenario go to
 	Scenario string            `toml:"scenario"`
 	Settings map[string]string `toml:"settings"`
 	Tweaks   map[string]string `toml:"tweaks"` // of the shape, by flag
@@ -55,6 +57,9 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 		": "+strings.Join(tweakFlags, ", ")+"; may be repeated")
 	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to execute in the database of "+upper+
 		" before each run, after its reset; @FILE reads the SQL from a file")
+	fs.StringVar(&f.spec.Name, name("name"), "", "`NAME` of "+upper+" in the result")
+	fs.StringVar(&f.spec.URL, name("url"), "", "base `URL` of the requests of "+upper+
+		", instead of that of its scenario")
 	fs.StringVar(&f.spec.DSN, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
@@ -63,13 +68,20 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 		"nothing else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
 	config.FlagOnly(fs, name("sampling"), name("set"), name("tweak"), name("sql"), name("dsn"), name("scenario"),
+		name("name"), name("url"),
 		name("command"), name("clearing"))
 }
 
 func (f *sideFlags) given() bool {
 	s := f.spec
 	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" ||
-		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Clearing != ""
+		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Clearing != "" || s.URL != "" || s.Name != ""
+}
+
+// alone says whether the flags name a system by themselves.
+func (f *sideFlags) alone() bool {
+	s := f.spec
+	return s.DSN != "" || s.Command != "" || s.URL != "" || s.Scenario != ""
 }
 
 // applyTo applies the flags to a side.
@@ -84,7 +96,7 @@ func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
 		s.Sampling = &f.sampling
 	}
 	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario,
-		&s.Clearing: f.spec.Clearing} {
+		&s.Clearing: f.spec.Clearing, &s.URL: f.spec.URL, &s.Name: f.spec.Name} {
 		if from != "" {
 			*to = from
 		}
@@ -124,12 +136,12 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 			return nil, problem.New(problem.Usage, errors.New("--sides names all sides"),
 				"leave out the systems and the flags of A and B")
 		}
-		return readSides(o.sidesFile)
+		return o.readSides(o.sidesFile)
 	}
 	for _, text := range args {
 		all = append(all, sideSpec{System: text})
 	}
-	if len(all) == 0 && (o.own[0].spec.DSN != "" || o.own[0].spec.Command != "") {
+	if len(all) == 0 && (o.own[0].alone() || o.own[1].alone()) {
 		all = append(all, sideSpec{})
 	}
 	// one system, except for the flags of A or B
@@ -141,15 +153,18 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 			"such as 'plimsoll compare vanilla+lean plimsoll+lean', or 'plimsoll compare plimsoll+lean --set-b "+
 				"NAME=VALUE'")
 	}
+	if own := o.own[0].spec; len(args) == 0 && !o.own[1].alone() { // the same but for the flags of B
+		all[1] = sideSpec{DSN: own.DSN, URL: own.URL, Scenario: own.Scenario, Command: own.Command}
+	}
 	for i := range o.own {
 		if all[i], err = o.own[i].applyTo(all[i]); err != nil {
 			return nil, err
 		}
 	}
-	return all, checkSpecs(all)
+	return all, o.checkSpecs(all)
 }
 
-func readSides(path string) ([]sideSpec, error) {
+func (o compareOptions) readSides(path string) ([]sideSpec, error) {
 	var file struct {
 		Side []sideSpec `toml:"side"`
 	}
@@ -162,12 +177,12 @@ func readSides(path string) ([]sideSpec, error) {
 	}
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read sides %s: %w", path, err),
-			"[[side]] with system, dsn, scenario, settings, tweaks, sql, reset, clearing or command")
+			"[[side]] with name, system, dsn, url, scenario, settings, tweaks, sql, reset, clearing or command")
 	}
-	return file.Side, checkSpecs(file.Side)
+	return file.Side, o.checkSpecs(file.Side)
 }
 
-func checkSpecs(all []sideSpec) error {
+func (o compareOptions) checkSpecs(all []sideSpec) error {
 	for i := range all {
 		s := &all[i]
 		wrong := func(text string) error {
@@ -180,15 +195,17 @@ func checkSpecs(all []sideSpec) error {
 			}
 		}
 		switch {
-		case ways == 0:
-			return wrong("needs a system, a connection string or a command")
+		case s.URL != "" && s.Scenario == "" && o.scenarioFile == "":
+			return wrong("a URL is for the requests of a scenario: give one by --scenario")
+		case ways == 0 && s.Scenario == "" && s.URL == "":
+			return wrong("needs a system, a connection string, a command, or a scenario of requests")
 		case ways > 1:
 			return wrong("give a system, a connection string or a command, only one of them")
 		case s.Sampling != nil && (*s.Sampling < 0 || *s.Sampling > diagnose.RateMax):
 			return wrong(fmt.Sprintf("sampling %d: must be 0 to %d", *s.Sampling, diagnose.RateMax))
 		case s.Command != "" && (s.Sampling != nil || len(s.Settings) > 0 || len(s.Tweaks) > 0 || s.SQL != "" ||
-			s.Scenario != "" || s.Reset != ""):
-			return wrong("a command takes no settings, tweaks, SQL, scenario, sampling or reset")
+			s.Scenario != "" || s.URL != "" || s.Reset != ""):
+			return wrong("a command takes no settings, tweaks, SQL, scenario, URL, sampling or reset")
 		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
 			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
 		}
@@ -210,6 +227,15 @@ func checkSpecs(all []sideSpec) error {
 	return nil
 }
 
+func countCommands(specs []sideSpec) (n int) {
+	for _, s := range specs {
+		if s.Command != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // title of a side.
 func (s sideSpec) title() string {
 	if s.Name != "" {
@@ -220,9 +246,15 @@ func (s sideSpec) title() string {
 	case s.Command != "":
 		return s.Command
 	case s.DSN != "":
-		name = "server of --dsn"
-		if s.Scenario != "" {
-			name += ", " + s.Scenario
+		server, err := identity.NameOf(s.DSN)
+		if err != nil {
+			server = "server of --dsn" // which cannot be read: nothing runs there
+		}
+		name = server
+	}
+	for _, part := range []string{s.Scenario, s.URL} {
+		if part != "" {
+			name = strings.TrimPrefix(name+", "+part, ", ")
 		}
 	}
 	for _, setting := range sorted(s.Settings) {
@@ -314,6 +346,17 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 		side.Reset = line.ResetNone
 	}
 	erp := side.Run.Scenario.Application == scenario.ERP
+	if spec.URL != "" {
+		side.Run.URLs = []string{spec.URL}
+	}
+	if spec.System == "" && spec.DSN == "" || spec.URL != "" {
+		if err := requestsAlone(side.Run.Scenario, spec); err != nil {
+			return side, err
+		}
+		if spec.DSN == "" && spec.System == "" {
+			return side, nil
+		}
+	}
 	c := configuration{name: spec.title(), cluster: spec.DSN, shape: s.o.shapeOptions}
 	if spec.DSN == "" {
 		if c, err = parseConfiguration(spec.System, s.o.shapeOptions, erp); err != nil {
@@ -346,6 +389,19 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 		side.Cold = compare.ColdStart(b.rig)
 	}
 	return side, nil
+}
+
+// requestsAlone refuses a side that has no database, or servers that run already, where its scenario cannot do so.
+func requestsAlone(sc *scenario.Scenario, spec sideSpec) error {
+	switch {
+	case sc.Application == scenario.ERP:
+		return problem.New(problem.Usage, errors.New("the scenario is played by application servers that this command "+
+			"starts"), "name a system, such as plimsoll+lean, or give a scenario with application = \"none\"")
+	case spec.System == "" && spec.DSN == "" && sc.NeedsDatabase():
+		return problem.New(problem.Usage, errors.New("the scenario has SQL and so needs a database"),
+			"name a system, or give a connection string")
+	}
+	return nil
 }
 
 // base that a side runs on.

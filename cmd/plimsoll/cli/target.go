@@ -130,7 +130,9 @@ func (a *app) known(ctx context.Context, name, engine string) error {
 	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
 		return nil // it is made
 	case errors.Is(err, fs.ErrNotExist):
-		return problem.New(problem.Usage, err, nearest.Hint(name, a.clusterNames(), "plimsoll up "+name+" creates it"))
+		// a mistyped flavour names a cluster that would be made
+		return problem.New(problem.Usage, err, nearest.Hint(name, append(a.clusterNames(), flavours...),
+			"plimsoll up "+name+" creates it"))
 	case err != nil:
 		return err
 	}
@@ -138,13 +140,10 @@ func (a *app) known(ctx context.Context, name, engine string) error {
 		"leave out --engine, or create another cluster: plimsoll up NAME --engine "+engine)
 }
 
-func isFlavour(name string) bool {
-	switch name {
-	case installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System:
-		return true
-	}
-	return false
-}
+// flavours name the clusters that are made where they are missing.
+var flavours = []string{installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System}
+
+func isFlavour(name string) bool { return slices.Contains(flavours, name) }
 
 // specEngine lets the name of a flavour mean its engine, as in 'run --cluster vanilla'.
 func specEngine(name, engine string) string {

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -129,91 +128,6 @@ func (d data) operations() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// headline returns the deciding rows, one for each further side, corrected for their number.
-func (c *Comparison) headline(d data, alpha float64) []verdict.Row {
-	rows := make([]verdict.Row, len(d)-1)
-	family := make([]*verdict.Row, len(rows))
-	m := c.metric(d)
-	for i := range rows {
-		rows[i] = verdict.Of(d.series(0, "", m), d.series(i+1, "", m), c.rule(m, alpha))
-		family[i] = &rows[i]
-	}
-	verdict.Holm(family)
-	return rows
-}
-
-// metric that decides.
-func (c *Comparison) metric(d data) Metric {
-	var higher []string
-	for _, side := range d {
-		for _, r := range side {
-			higher = append(higher, r.HigherBetter...)
-		}
-	}
-	return metricOf(c.Plan.Metric, higher)
-}
-
-func (c *Comparison) rule(m Metric, alpha float64) verdict.Rule {
-	r := verdict.Rule{Margin: c.Plan.Margin, HigherBetter: m.HigherBetter, Alpha: alpha}
-	if m.Amount > 0 {
-		r.Margin, r.Amount = m.Amount, true
-	}
-	return r
-}
-
-// decided is the first look at which every headline was conclusive; 0: not yet.
-func (c *Comparison) decided() int {
-	rounds := c.dataOf(Load, 0).rounds()
-	for _, look := range c.Plan.Looks {
-		if look.Pairs > rounds {
-			return 0
-		}
-		if !slices.ContainsFunc(c.headline(c.dataOf(Load, look.Pairs), look.Alpha), undecided) {
-			return look.Pairs
-		}
-	}
-	return 0
-}
-
-// open says whether a headline is not decided.
-func (c *Comparison) open() bool {
-	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return undecided(f.Headline) })
-}
-
-func undecided(r verdict.Row) bool {
-	return r.Verdict == verdict.Inconclusive || r.Verdict == verdict.TooFew
-}
-
-// conclude computes the result from the runs.
-func (c *Comparison) conclude() {
-	decided := c.decided()
-	d := c.dataOf(Load, decided)
-	alpha := verdict.AlphaAt(c.Plan.Looks, d.rounds())
-	rows := c.headline(d, alpha)
-	c.Findings = []Finding{}
-	for i, row := range rows {
-		f := Finding{Side: Letter(i + 1), Name: c.Plan.Sides[i+1].Name, Verdict: row.Verdict, Headline: row,
-			Tables: c.tables(d, i+1, alpha), Waits: c.waits(d, i+1, alpha)}
-		if decided < c.Plan.Pairs {
-			f.DecidedAfter = decided
-		}
-		if c.Plan.Control {
-			f.AtOneUser = c.atOneUser(i+1, row)
-		}
-		c.Findings = append(c.Findings, f)
-	}
-	m := c.metric(d)
-	c.Floor = nil
-	if floor, known := verdict.Floor(d.series(0, "", m), m.Amount > 0, c.Plan.Seed); known {
-		c.Floor = &floor
-	}
-	_, c.Complete = c.next()
-	c.Complete = !c.Complete
-	if c.Complete {
-		c.Stopped = ""
-	}
-}
-
 // tables compares one side with the first. Holm's correction covers the operations of one metric.
 func (c *Comparison) tables(d data, side int, alpha float64) (all []Table) {
 	all = []Table{}
@@ -309,29 +223,4 @@ func usual(series []float64) bool {
 		}
 	}
 	return looked > 0 && 2*seen >= looked
-}
-
-// atOneUser says what the low-load control adds to the verdict under load.
-func (c *Comparison) atOneUser(side int, loaded verdict.Row) *AtOneUser {
-	d := c.dataOf(Control, 0)
-	m := metricOf(MetricDefault, nil)
-	row := verdict.Of(d.series(0, "", m), d.series(side, "", m), c.rule(m, 0))
-	if row.Verdict == verdict.TooFew {
-		return nil
-	}
-	one := &AtOneUser{Row: row}
-	name := Letter(side)
-	switch {
-	case undecided(row) || undecided(loaded):
-		one.Says = "too few runs to tell a slow system from a full one"
-	case row.Verdict == loaded.Verdict:
-		one.Says = fmt.Sprintf("%s is %s for a single user too: the operations themselves differ", name,
-			row.Verdict)
-	case row.Verdict == verdict.Equal:
-		one.Says = fmt.Sprintf("a single user sees no difference: %s is %s only under load, where operations wait for "+
-			"each other", name, loaded.Verdict)
-	default:
-		one.Says = fmt.Sprintf("%s is %s for a single user and %s under load", name, row.Verdict, loaded.Verdict)
-	}
-	return one
 }

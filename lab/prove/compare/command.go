@@ -23,6 +23,7 @@ import (
 //
 //	{"figures": {"latency_ms": 12.5, "ops_per_s": 800}, "operations": {"post": {"latency_ms": 9}}, "void": ""}
 //
+// failed_share, from 0 to 1, is the share of its operations that failed: who fails more is not better (see judge.go).
 // Less is better, but of figures named ops_per_s, …_per_s, apdex, and those that higher_better names.
 type Report struct {
 	Figures      map[string]float64            `json:"figures"`
@@ -122,11 +123,8 @@ func (r *Replica) take(stdout []byte, metric string) error {
 			f.set(operation, name, &value)
 		}
 	}
-	if _, found := f[""][metric]; !found {
-		return noFigure(metric)
-	}
 	r.Figures, r.HigherBetter = f, report.HigherBetter
-	return nil
+	return f.decide(metric, printed)
 }
 
 // takeRun stores the figures of a run that a command made.
@@ -141,17 +139,13 @@ func (r *Replica) takeRun(made *result.Result, metric string) (err error) {
 	if r.Void, err = void(made, r.Phase); err != nil || r.Void != "" {
 		return err
 	}
-	r.Figures = figuresOf(made)
-	if _, found := r.Figures[""][metric]; !found && !metricOf(metric, nil).average {
-		return noFigure(metric)
-	}
-	return nil
+	f := figuresOf(made)
+	r.Figures = f
+	return f.decide(metric, printed)
 }
 
-func noFigure(metric string) error {
-	return problem.New(problem.Usage, fmt.Errorf("its command prints no figure %q, which decides the verdict", metric),
-		"--metric names the figure that decides; "+contract)
-}
+// printed begins what is said about the figures of a command.
+const printed = "its command prints"
 
 const contract = `such as {"figures": {"latency_ms": 12.5, "ops_per_s": 800}}`
 

@@ -84,24 +84,29 @@ func TestCompare_Commands(t *testing.T) {
 	}
 }
 
+// reporting is a command that prints the result of a run whose operations take a known time.
+func reporting(t *testing.T, factor string, change func(*result.Result)) []string {
+	t.Helper()
+	r := resulttest.Overloaded(t)
+	r.InvalidReasons, r.Valid = nil, true
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		op.Ops, op.OK, op.Refused, op.Errors, op.Overload = 1000, 1000, 0, 0, 0
+		mean := 77125.0
+		op.Latency.Mean, op.LatencyAll = &mean, &op.Latency
+	}
+	change(r)
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script(t, "ms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * "+factor+" / 100 ))\n"+
+		"sed s/77125/$ms/ <<'END'\n"+string(text)+"\nEND\nexit 3\n")
+}
+
 // A command may print the result of 'plimsoll run --json', which ends with an exit code where a target is missed.
 func TestCompare_RunsOfOtherPrograms(t *testing.T) {
-	side := func(factor string, change func(*result.Result)) []string {
-		r := resulttest.Overloaded(t)
-		r.InvalidReasons, r.Valid = nil, true
-		for i := range r.Operations {
-			r.Operations[i].OK = max(r.Operations[i].OK, 1)
-			mean := 77125.0
-			r.Operations[i].Latency.Mean = &mean
-		}
-		change(r)
-		text, err := json.MarshalIndent(r, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return script(t, "ms=$(( (100 + PLIMSOLL_COMPARE_ROUND % 3) * "+factor+" / 100 ))\n"+
-			"sed s/77125/$ms/ <<'END'\n"+string(text)+"\nEND\nexit 3\n")
-	}
+	side := func(factor string, change func(*result.Result)) []string { return reporting(t, factor, change) }
 	same := func(*result.Result) {}
 	o := programs(t, "")
 	o.Sides[0].Command, o.Sides[1].Command = side("100", same), side("120", same)
@@ -183,18 +188,20 @@ func TestCompare_Resumes(t *testing.T) {
 	}
 }
 
+// noisy programs differ by chance alone, and a lot.
+func noisy(t *testing.T, pairs int) Options {
+	o := programs(t, "100")
+	for i, factor := range []string{"PLIMSOLL_COMPARE_ROUND % 2 * 40", "(PLIMSOLL_COMPARE_ROUND + 1) % 2 * 40"} {
+		o.Sides[i].Command = script(t, "echo '{\"figures\": {\"latency_ms\": '$((100 + "+factor+"))'}}'\n")
+	}
+	o.Pairs = pairs
+	return o
+}
+
 // What did not decide goes on with more pairs, in the order that it would have had with them from the beginning, and
 // says what error that costs.
 func TestCompare_ResumesWithMorePairs(t *testing.T) {
-	noisy := func(pairs int) Options {
-		o := programs(t, "100")
-		for i, factor := range []string{"PLIMSOLL_COMPARE_ROUND % 2 * 40", "(PLIMSOLL_COMPARE_ROUND + 1) % 2 * 40"} {
-			o.Sides[i].Command = script(t, "echo '{\"figures\": {\"latency_ms\": '$((100 + "+factor+"))'}}'\n")
-		}
-		o.Pairs = pairs
-		return o
-	}
-	o := noisy(5)
+	o := noisy(t, 5)
 	first := compared(t, o)
 	if !first.Complete || first.Findings[0].Verdict != verdict.Inconclusive {
 		t.Fatal(first.Statement())
@@ -205,7 +212,7 @@ func TestCompare_ResumesWithMorePairs(t *testing.T) {
 	}
 	o.Pairs = 8
 	c := compared(t, o)
-	if c.ID != first.ID || len(c.Runs) != 16 || turns(c) != turns(compared(t, noisy(8))) {
+	if c.ID != first.ID || len(c.Runs) != 16 || turns(c) != turns(compared(t, noisy(t, 8))) {
 		t.Errorf("%d runs: %s", len(c.Runs), turns(c))
 	}
 	var text strings.Builder
@@ -271,6 +278,24 @@ func TestPageInABrowser(t *testing.T) {
 		.filter(e => e.getBoundingClientRect().right > innerWidth - 8).length`); out > 0 {
 		t.Errorf("%d parts of the narrow drawing are out of sight", out)
 	}
+}
+
+// The page of a system that fails says so first, and fits a narrow window, too.
+func TestPageInABrowser_OfASystemThatFails(t *testing.T) {
+	o := programs(t, "")
+	o.Sides[0].Command = reporting(t, "130", outcomes(1000, 0, 0, 0))
+	o.Sides[1].Command = reporting(t, "100", outcomes(900, 0, 0, 100))
+	var page strings.Builder
+	if err := compared(t, o).HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	v := browsertest.Open(t, "file://"+files.Write(t, t.TempDir(), "compare.html", page.String()))
+	v.Quiet(t)
+	head := browsertest.Ask[string](t, v, `document.querySelector("h1").innerText`)
+	if !strings.Contains(head, "B is worse than A: 10.0 % of its operations failed, 0.0 % of those of A; ") {
+		t.Errorf("headline %q", head)
+	}
+	v.Look(t, "compare-failing")
 }
 
 func turns(c *Comparison) (all string) {

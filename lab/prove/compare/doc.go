@@ -8,6 +8,8 @@
 //	look: after eight pairs, then after every four more: conclusive ──▶ stop early
 //	   │
 //	verdict: better, worse, equal within the margin, inconclusive and how many more pairs it needs
+//	   │
+//	who fails more is worse, and who does less of the work is not better (judge.go)
 //
 // The next turn is a function of the runs made so far and nothing else, so a comparison that was stopped resumes from
 // its runs.

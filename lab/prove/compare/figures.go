@@ -1,12 +1,16 @@
 package compare
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/nearest"
+	"plimsoll/platform/problem"
 )
 
 // Metric is a figure that is compared.
@@ -17,6 +21,8 @@ type Metric struct {
 	HigherBetter bool   `json:"higher_better,omitempty"`
 	// Amount: this metric's margin and differences are amounts, not shares.
 	Amount float64 `json:"amount,omitempty"`
+	// Share: the figure is a share from 0 to 1.
+	Share bool `json:"share,omitempty"`
 	// average: the figure over all operations is the geometric mean, weighted by the mix.
 	average bool
 }
@@ -26,6 +32,14 @@ const weight = "weight"
 
 const wal = "wal_bytes"
 
+// Figures of what a system leaves undone.
+const (
+	failedShare  = "failed_share"
+	refusedShare = "refused_share"
+	offMixShare  = "off_mix_share"
+	throughput   = "ops_per_s"
+)
+
 // TraceSample is how many requests of the ERP there are to one that is traced for its log: rare operations are traced a
 // few times in each run, and four more round trips in each of twenty requests are lost in the noise.
 const TraceSample = 20
@@ -33,8 +47,13 @@ const TraceSample = 20
 // MetricDefault decides the verdict by default.
 const MetricDefault = "latency_ms"
 
-// apdexMargin: a smaller difference of scores counts as equal.
-const apdexMargin = 0.02
+// Smaller differences of scores, and of shares, count as equal.
+const (
+	apdexMargin  = 0.02
+	failedMargin = 0.01
+	// workMargin: chance decides which operations are refused, and how often each comes.
+	workMargin = 0.05
+)
 
 // Metrics of a run.
 var Metrics = []Metric{
@@ -43,7 +62,10 @@ var Metrics = []Metric{
 	{Name: "latency_ms_p95", Title: "latency p95", Unit: "ms", average: true},
 	{Name: "latency_ms_p99", Title: "latency p99", Unit: "ms", average: true},
 	{Name: "apdex", Title: "Apdex", HigherBetter: true, Amount: apdexMargin},
-	{Name: "ops_per_s", Title: "throughput", Unit: "/s", HigherBetter: true},
+	{Name: throughput, Title: "throughput", Unit: "/s", HigherBetter: true},
+	{Name: failedShare, Title: "failed, or refused for overload", Amount: failedMargin, Share: true},
+	{Name: refusedShare, Title: "refused by a control", Amount: workMargin, Share: true},
+	{Name: offMixShare, Title: "not what the mix asks for", Amount: workMargin, Share: true},
 	{Name: "database_cpu_ms", Title: "database CPU per operation", Unit: "ms"},
 	{Name: sampledCPU, Title: "database CPU of an operation, from samples of its sessions", Unit: "ms"},
 	{Name: sampledWaits, Title: "waits of an operation in the database, from samples of its sessions", Unit: "ms"},
@@ -118,26 +140,46 @@ func (f figures) set(operation, name string, value *float64) {
 	f[operation][name] = *value
 }
 
+// decide fails where the metric that decides is not among the figures: no further run could have it.
+func (f figures) decide(metric, who string) error {
+	of := []string{""}
+	if metricOf(metric, nil).average {
+		of = slices.Collect(maps.Keys(f))
+	}
+	for _, operation := range of {
+		if _, found := f[operation][metric]; found {
+			return nil
+		}
+	}
+	there := slices.Sorted(maps.Keys(f[""]))
+	hint := contract
+	if len(there) > 0 {
+		hint = nearest.Hint(metric, there,
+			"--metric names the figure that decides; there are: "+strings.Join(there, ", "))
+	}
+	return problem.New(problem.Usage, fmt.Errorf("%s no figure %q, which decides the verdict", who, metric), hint)
+}
+
 // figuresOf a run.
 func figuresOf(r *result.Result) figures {
 	f := figures{}
 	f.set("", "apdex", r.Apdex)
-	f.set("", "ops_per_s", &r.OpsPerS)
+	f.set("", throughput, &r.OpsPerS)
 	f.set("", "database_cpu_ms", r.Cost.DatabaseMS)
 	f.set("", "workers_cpu_ms", r.Cost.WorkersMS)
 	f.set("", wal, r.Cost.WALBytes)
+	f.outcomes("", r.Totals)
+	f.offMix(r.Operations)
 	for _, op := range r.Operations {
-		if op.Latency.Mean == nil {
+		f.set(op.ID, weight, &op.Weight)
+		if op.Ops == 0 {
 			continue
 		}
 		rate := float64(op.OK+op.Refused) / max(1e-9, r.DurationS)
-		f.set(op.ID, weight, &op.Weight)
-		f.set(op.ID, MetricDefault, op.Latency.Mean)
-		f.set(op.ID, "latency_ms_p50", op.Latency.P50)
-		f.set(op.ID, "latency_ms_p95", op.Latency.P95)
-		f.set(op.ID, "latency_ms_p99", op.Latency.P99)
+		f.latencies(op, 1000*r.Conditions.Load.TimeoutS)
+		f.outcomes(op.ID, op.Totals)
 		f.set(op.ID, "apdex", op.Apdex)
-		f.set(op.ID, "ops_per_s", &rate)
+		f.set(op.ID, throughput, &rate)
 		f.setSampled(op.ID, op.Ledger, op.OK+op.Refused)
 	}
 	if d := r.Diagnosis; d != nil {

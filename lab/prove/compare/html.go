@@ -48,7 +48,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 		}
 		add("Waiting sessions, ms per operation", f.waitRows(len(f.Waits)))
 		if f.AtOneUser != nil {
-			s.AtOneUser = f.AtOneUser.Says + ": mean latency " + effectText(f.AtOneUser.Row)
+			s.AtOneUser = f.AtOneUser.text(c.Plan.metric())
 		}
 		findings = append(findings, s)
 	}
@@ -72,7 +72,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 }
 
 func (c *Comparison) runRows() (rows [][]string) {
-	m := metricOf(c.Plan.Metric, nil)
+	m := c.Plan.metric()
 	for i, r := range c.Runs {
 		value := "-"
 		if v, known := r.figure("", m, c.dataOf(r.Phase, 0).common(m)); known && r.Void == "" {
@@ -121,7 +121,7 @@ func (f Finding) drawn() (all []difference) {
 		b.WriteString(`<svg aria-hidden="true"><line class="equal" x1="50%" x2="50%" y1="0" y2="26"/>`)
 		fmt.Fprintf(&b, `<line class="interval" x1="%s" x2="%s" y1="13" y2="13"/>`, x(r.Low), x(r.High))
 		fmt.Fprintf(&b, `<circle class="%s" cx="%s" cy="13" r="5"/></svg>`, class, x(r.Effect))
-		all = append(all, difference{r.Operation, effectText(r.Row), template.HTML(b.String())})
+		all = append(all, difference{r.Operation, effectText(Metric{}, r.Row), template.HTML(b.String())})
 	}
 	return all
 }

@@ -1,12 +1,11 @@
 package compare
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"time"
 
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 )
@@ -28,6 +27,9 @@ type Comparison struct {
 	Stopped  string `json:"stopped,omitempty"`
 
 	Plan Plan `json:"plan"`
+	// JudgedAfter is the number of pairs whose planned look the verdicts come from: the look that decided, or the last
+	// one passed. Pairs made after it do not count yet. Absent: no look was passed, and no verdict is given.
+	JudgedAfter int `json:"judged_after,omitempty"`
 	// Findings compare each further side with the first.
 	Findings []Finding `json:"findings"`
 	// Floor is how far the first side differs from itself in the deciding metric; absent with too few runs.
@@ -51,37 +53,34 @@ type Plan struct {
 	DurationS float64 `json:"duration_s"`
 	RampS     float64 `json:"ramp_s"`
 	ThinkS    float64 `json:"think_s"`
+	// TimeoutS is what a failed operation counts as in latencies.
+	TimeoutS float64 `json:"timeout_s,omitempty"`
+	Software string  `json:"software,omitempty"` // version of Plimsoll
 }
 
 // Described is a side without secrets: no connection string.
 type Described struct {
-	Name     string            `json:"name"`
-	Scenario string            `json:"scenario,omitempty"`
-	Digest   string            `json:"scenario_digest,omitempty"`
-	Serve    string            `json:"serve,omitempty"` // shape of the ERP: how workers are started
-	Workers  int               `json:"workers,omitempty"`
-	Users    int               `json:"users,omitempty"`
-	Reset    string            `json:"reset,omitempty"`
-	Settings map[string]string `json:"settings,omitempty"`
-	SQL      string            `json:"sql,omitempty"`
-	Clearing string            `json:"clearing,omitempty"` // what puts it back before each run: SQL, or !COMMAND
-	Command  []string          `json:"command,omitempty"`
-	Cold     bool              `json:"cold,omitempty"`
+	Name     string `json:"name"`
+	Scenario string `json:"scenario,omitempty"`
+	Digest   string `json:"scenario_digest,omitempty"`
+	Serve    string `json:"serve,omitempty"` // shape of the ERP: how workers are started
+	Workers  int    `json:"workers,omitempty"`
+	Users    int    `json:"users,omitempty"`
+	// Server and its database; absent for a command, and for requests to servers whose database is not known.
+	Server   *identity.Identity `json:"server,omitempty"`
+	URLs     []string           `json:"urls,omitempty"` // of application servers that run already
+	Reset    string             `json:"reset,omitempty"`
+	Settings map[string]string  `json:"settings,omitempty"`
+	SQL      string             `json:"sql,omitempty"`
+	Clearing string             `json:"clearing,omitempty"` // what puts it back before each run: SQL, or !COMMAND
+	Command  []string           `json:"command,omitempty"`
+	Cold     bool               `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
 	ProxyDelay string `json:"proxy_delay,omitempty"`
+	// Refuses statements in this part of the time, as a self-test asks.
+	Refuses float64 `json:"refuses,omitempty"`
 	// Sampling of the diagnosis in its runs: 0 as usual, negative none.
 	Sampling int `json:"sampling,omitempty"`
-}
-
-// fingerprint is equal for equal plans, however many pairs they have: more can be added later.
-func (p Plan) fingerprint() string {
-	p.Pairs, p.Looks = 0, nil
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // cannot fail: only numbers and text
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
 }
 
 // Phase of a comparison.
@@ -117,8 +116,10 @@ type Replica struct {
 type Finding struct {
 	Side string `json:"side"`
 	Name string `json:"name"`
-	// Headline is the deciding metric over all operations; Verdict is its verdict.
+	// Headline is the deciding metric over all operations. Verdict is its verdict, unless Because says what overrides
+	// it: who fails more operations is worse, and who does less of the work is not better.
 	Verdict  verdict.Verdict `json:"verdict"`
+	Because  string          `json:"because,omitempty"`
 	Headline verdict.Row     `json:"headline"`
 	// DecidedAfter is the number of pairs after which the comparison could stop; 0: not decided early.
 	DecidedAfter int     `json:"decided_after,omitempty"`
@@ -150,7 +151,7 @@ type Wait struct {
 	verdict.Row
 }
 
-// AtOneUser compares the latency of a single user without think time, who waits for nobody.
+// AtOneUser compares the deciding metric for a single user without think time, who waits for nobody.
 type AtOneUser struct {
 	verdict.Row
 	Says string `json:"says"`

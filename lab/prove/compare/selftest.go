@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/ratio"
-	"plimsoll/platform/problem"
 )
 
 // Planted is what a self-test plants in its second side.
@@ -24,13 +20,16 @@ type Planted string
 const (
 	AA   Planted = "aa"   // nothing
 	Slow Planted = "slow" // a delay that makes operations 10 % slower
+	// Failing refuses a fifth of what it is asked; the other side has a delay, so it is faster in the rest.
+	Failing Planted = "failing"
 )
+
+// AllPlanted are the kinds of self-tests.
+var AllPlanted = []string{string(AA), string(Slow), string(Failing)}
 
 const (
 	// slower is the factor that Slow plants.
 	slower = 0.1
-	// probe is the delay that shows how often operations cross the network.
-	probe = 2 * time.Millisecond
 	// leastFound and mostWrong are what the self-test requires.
 	leastFound, mostWrong = 0.90, 0.05
 	// trialSeeds is the distance between the random seeds of two trials, larger than the number of rounds in one.
@@ -39,15 +38,18 @@ const (
 
 // SelfTested counts the verdicts of many comparisons: the JSON of 'plimsoll compare --self-test'.
 type SelfTested struct {
-	Schema   string         `json:"schema"`
-	Planted  Planted        `json:"planted"`
-	Plan     string         `json:"plan"`               // fingerprint of what all trials have in common
-	DelayMS  float64        `json:"delay_ms,omitempty"` // of the proxy, both directions together
-	Wanted   int            `json:"trials"`
-	Done     int            `json:"done"`
-	TookS    float64        `json:"took_s"` // all trials
-	Verdicts map[string]int `json:"verdicts"`
-	Trials   []SelfTrial    `json:"all"`
+	Schema  string  `json:"schema"`
+	Planted Planted `json:"planted"`
+	Plan    string  `json:"plan"` // fingerprint of what all trials have in common
+	// Software and Server of all trials.
+	Software string             `json:"software,omitempty"`
+	Server   *identity.Identity `json:"server,omitempty"`
+	DelayMS  float64            `json:"delay_ms,omitempty"` // of the proxy, both directions together
+	Wanted   int                `json:"trials"`
+	Done     int                `json:"done"`
+	TookS    float64            `json:"took_s"` // all trials
+	Verdicts map[string]int     `json:"verdicts"`
+	Trials   []SelfTrial        `json:"all"`
 	// UnderWay is the id of a comparison that was stopped; --resume continues it.
 	UnderWay string `json:"under_way,omitempty"`
 	// Holds: at most 5 % of the verdicts are wrong, or at least 90 % found what was planted.
@@ -77,10 +79,13 @@ type selfTest struct {
 // SelfTest compares the first side with itself, many times. What was done is kept after each trial: Options.Resume
 // continues the self-test of the same plan. It also returns what was done if ctx ends, and nil if nothing was.
 func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say func(string)) (*SelfTested, error) {
-	if len(o.Sides[0].Command) > 0 && planted == Slow {
-		return nil, problem.New(problem.Usage, errors.New("--self-test slow needs a database, not a command: it "+
-			"slows the connection"),
-			"compare it with one that is")
+	if err := o.Sides[0].takes(planted); err != nil {
+		return nil, err
+	}
+	if len(o.Sides[0].Command) == 0 {
+		if err := o.Sides[0].identify(ctx); err != nil {
+			return nil, err
+		}
 	}
 	o.Sides = []Side{o.Sides[0], o.Sides[0]}
 	t, err := beginSelfTest(o, planted, trials)
@@ -88,14 +93,12 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 		return nil, err
 	}
 	s := &selfTest{Options: o, SelfTested: t, say: say}
-	if planted == Slow {
-		proxies, err := s.slowDown(ctx)
+	if planted != AA {
+		proxies, err := s.plant(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, proxy := range proxies {
-			defer proxy.Close()
-		}
+		defer proxies.close()
 	}
 	if t.Done > 0 {
 		say(fmt.Sprintf("%d earlier trials: %s", t.Done, t.tally()))
@@ -114,16 +117,25 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 func beginSelfTest(o Options, planted Planted, trials int) (*SelfTested, error) {
 	s := &session{Options: o, Comparison: &Comparison{}}
 	t := &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Plan: s.plan().fingerprint(),
-		Verdicts: map[string]int{}}
+		Verdicts: map[string]int{}, Software: o.Version, Server: o.Sides[0].identity}
 	if o.Resume {
 		kept, err := o.Store.selfTest(t.file())
 		if err != nil {
+			return nil, err
+		}
+		asked, was := t.plan(), kept.plan()
+		if err := asked.sameAs(was, "this self-test"); err != nil {
 			return nil, err
 		}
 		t = kept
 	}
 	t.Wanted = trials
 	return t, nil
+}
+
+// plan of what all trials depend on besides the fingerprint.
+func (t *SelfTested) plan() Plan {
+	return Plan{Software: t.Software, Sides: []Described{{Server: t.Server}}}
 }
 
 // file that keeps the self-test.
@@ -198,6 +210,11 @@ func (t *SelfTested) conclude() {
 		t.Holds = t.Done > 0 && float64(wrong) <= mostWrong*float64(t.Done)
 		t.Says = fmt.Sprintf("a system was called better or worse than itself in %d of %d trials; at most 5 %% are "+
 			"allowed", wrong, t.Done)
+	case Failing:
+		better, worse := count(verdict.Better), count(verdict.Worse)
+		t.Holds = t.Done > 0 && better == 0 && float64(worse) >= leastFound*float64(t.Done)
+		t.Says = fmt.Sprintf("the system that fails a fifth was called better in %d of %d trials, where none is "+
+			"allowed, and worse in %d; at least 90 %% are required", better, t.Done, worse)
 	default:
 		t.Holds = t.Done > 0 && float64(count(verdict.Worse)) >= leastFound*float64(t.Done)
 		t.Says = fmt.Sprintf("the slower system was called worse in %d of %d trials; at least 90 %% are required",
@@ -208,7 +225,12 @@ func (t *SelfTested) conclude() {
 // Text writes the table for a terminal.
 func (t *SelfTested) Text(w io.Writer) error {
 	fmt.Fprintf(w, "\nSelf-test of the comparison: %s, %d of %d trials\n\n", t.Planted, t.Done, t.Wanted)
-	if t.DelayMS > 0 && t.Done > 0 {
+	switch {
+	case t.Done == 0:
+	case t.Planted == Failing:
+		fmt.Fprintf(w, "  planted: B refuses statements a fifth of the time; A has a delay of %.3g ms for each round "+
+			"trip\n\n", t.DelayMS)
+	case t.DelayMS > 0:
 		fmt.Fprintf(w, "  planted: a delay of %.3g ms for each round trip; median effect over the trials %+.1f %%\n\n",
 			t.DelayMS, 100*(t.median()-1))
 	}
@@ -231,76 +253,4 @@ func (t *SelfTested) median() float64 {
 		all = append(all, one.Effect)
 	}
 	return ratio.Median(all)
-}
-
-// slowDown puts a proxy before each side, of which the second's delay makes the operations a tenth slower. Both sides
-// have a proxy, because it costs time itself.
-func (s *selfTest) slowDown(ctx context.Context) (proxies [2]*delay.Proxy, err error) {
-	config, err := pgx.ParseConfig(s.Sides[0].Run.DSN)
-	if err != nil {
-		return proxies, fmt.Errorf("connection string: %w", err)
-	}
-	network, address := pgxAddress(config)
-	dial := func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, address)
-	}
-	listen := func(d time.Duration) (err error) {
-		if proxies[0], err = delay.Listen(0, dial); err != nil {
-			return err
-		}
-		if proxies[1], err = delay.Listen(d, dial); err != nil {
-			return errors.Join(err, proxies[0].Close())
-		}
-		for i, proxy := range proxies {
-			s.Sides[i].Through, s.Sides[i].Delay = proxy.Address(), time.Duration(i)*d
-		}
-		return nil
-	}
-	if s.DelayMS == 0 {
-		if err := listen(probe); err != nil {
-			return proxies, err
-		}
-		d, err := s.calibrate(ctx)
-		if err = errors.Join(err, proxies[0].Close(), proxies[1].Close()); err != nil {
-			return proxies, err
-		}
-		s.DelayMS = d.Seconds() * 1000
-		if err := s.Store.keepSelfTest(s.SelfTested); err != nil { // so that it is not calibrated again
-			return proxies, err
-		}
-	}
-	return proxies, listen(time.Duration(s.DelayMS * float64(time.Millisecond)))
-}
-
-// calibrate finds the delay that makes operations a tenth slower: runs without a delay and with a known one show how
-// much latency a millisecond adds.
-func (s *selfTest) calibrate(ctx context.Context) (d time.Duration, err error) {
-	s.say(fmt.Sprintf("%d runs to find the delay that makes operations a tenth slower", 2*verdict.RunsMin))
-	o := s.Options
-	o.Title, o.Pairs, o.Control, o.Resume = "calibration of a self-test", verdict.RunsMin, false, false
-	c, err := Compare(ctx, o)
-	if err != nil {
-		return 0, err
-	}
-	if ctx.Err() != nil {
-		return 0, problem.New(problem.Interrupted, errors.New("stopped during the calibration"),
-			"the same command begins again")
-	}
-	head := c.Findings[0].Headline
-	if head.Effect <= 1 {
-		return 0, problem.New(problem.Environment, fmt.Errorf("a delay of %s does not show in the latency", probe),
-			"longer runs, or a quieter machine")
-	}
-	d = time.Duration(float64(probe) * slower / (head.Effect - 1))
-	s.say(fmt.Sprintf("a delay of %s adds %.0f %% (%+.0f to %+.0f), so a tenth is %s", probe, 100*(head.Effect-1),
-		100*(head.Low-1), 100*(head.High-1), d.Round(time.Microsecond)))
-	return d, nil
-}
-
-func pgxAddress(c *pgx.ConnConfig) (network, address string) {
-	if len(c.Host) > 0 && c.Host[0] == '/' {
-		return "unix", fmt.Sprintf("%s/.s.PGSQL.%d", c.Host, c.Port)
-	}
-	return "tcp", net.JoinHostPort(c.Host, fmt.Sprint(c.Port))
 }

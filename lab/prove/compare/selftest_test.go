@@ -87,6 +87,9 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
 		Store: OpenStore(t.TempDir())}
 	o.Sides[0].Run.Users = fewUsers
+	if err := o.Sides[0].identify(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	s, err := beginSelfTest(Options{Sides: []Side{o.Sides[0], o.Sides[0]}, Pairs: o.Pairs, Margin: o.Margin,
 		Seed: o.Seed, Store: o.Store}, Slow, 1)
 	if err != nil {
@@ -105,4 +108,24 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 	if err != nil || c.Plan.Sides[0].ProxyDelay != "0s" || c.Plan.Sides[1].ProxyDelay != "250µs" {
 		t.Errorf("%v %+v", err, c.Plan.Sides)
 	}
+}
+
+// The side that fails a fifth of what it is asked is faster in the rest, and worse.
+func TestSelfTest_OfASideThatFails(t *testing.T) {
+	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
+		Store: OpenStore(t.TempDir())}
+	o.Sides[0].Run.Users = fewUsers
+	if _, err := SelfTest(t.Context(), o, Failing, 1, silent); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("runs are too short for outages: %v", err)
+	}
+	o.Sides[0].Run.Duration = failingLeast
+	done, err := SelfTest(t.Context(), o, Failing, 1, silent)
+	if err != nil || done.Done != 1 || !done.Holds || done.Verdicts[string(verdict.Worse)] != 1 {
+		t.Fatalf("%v %+v", err, done)
+	}
+	c, err := o.Store.Load(done.Trials[0].ID)
+	if err != nil || c.Plan.Sides[1].Refuses != failingPart || c.Findings[0].Because == "" {
+		t.Errorf("%v %+v %s", err, c.Plan.Sides, c.Statement())
+	}
+	t.Log(c.Statement())
 }

@@ -28,8 +28,6 @@ const (
 	MarginDefault = 0.05
 	// SidesMax is the number of letters that name sides.
 	SidesMax = 8
-	// controlRounds is the number of rounds of the low-load control.
-	controlRounds = verdict.RunsMin
 	// voidMost is the number of void runs allowed for each planned run.
 	voidMost = 1.0
 	// overheadGuess is the time of a run besides ramp and steady state, used until one run was made.
@@ -113,6 +111,9 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	if o.Metric == "" {
 		o.Metric = MetricDefault
 	}
+	if err := Refuse(o.Metric, o.Control, countCommands(o.Sides), len(o.Sides)); err != nil {
+		return nil, err
+	}
 	s = &session{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
 	s.Comparison = &Comparison{Schema: Schema, ID: "unkept", Title: o.Title, Software: o.Version, Runs: []Replica{},
 		Started: s.began.UTC().Truncate(time.Millisecond)}
@@ -135,7 +136,7 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	switch {
 	case o.Store == nil:
 	case o.Resume:
-		if s.Comparison, err = o.Store.unfinished(s.Plan.fingerprint(), s.Pairs, o.ResumeID); err != nil {
+		if s.Comparison, err = o.Store.unfinished(s.Plan, o.ResumeID); err != nil {
 			return nil, err
 		}
 		s.Stopped = ""
@@ -144,6 +145,15 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 		s.ID, err = o.Store.begin(s.began)
 	}
 	return s, err
+}
+
+func countCommands(sides []Side) (n int) {
+	for _, s := range sides {
+		if len(s.Command) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // extend a comparison that goes on to another number of pairs.
@@ -162,7 +172,7 @@ func (s *session) extend() error {
 
 func (s *session) plan() Plan {
 	p := Plan{Metric: s.Metric, Margin: s.Margin, Pairs: s.Pairs, Looks: verdict.Looks(s.Pairs),
-		Control: s.Options.Control, Seed: s.Seed}
+		Control: s.Options.Control, Seed: s.Seed, Software: s.Version}
 	for i := range s.Sides {
 		side := s.Sides[i].describe()
 		p.Cold = p.Cold || side.Cold
@@ -171,6 +181,7 @@ func (s *session) plan() Plan {
 	for _, side := range s.Sides {
 		if len(side.Command) == 0 {
 			p.DurationS, p.RampS, p.ThinkS = side.Run.Duration.Seconds(), side.Run.Ramp.Seconds(), side.Run.ThinkS()
+			p.TimeoutS = side.Run.Resolve().Timeout.Seconds()
 			break
 		}
 	}
@@ -315,9 +326,13 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		defer dismiss()
 		o.Generator = g
 	}
-	sessions := waits.Watch(ctx, dsn)
+	sessions, steady := waits.Watch(ctx, dsn), false
 	o.Progress = func(p run.Progress) {
 		sessions.During(p.Phase == run.Steady)
+		if begins := p.Phase == run.Steady && !steady; begins && side.outage != nil {
+			side.outages()
+		}
+		steady = p.Phase == run.Steady
 		s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Run: p})
 	}
 	made, err := run.Run(ctx, o)
@@ -347,7 +362,7 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		f.set("", "waits", &waiting)
 	}
 	r.Figures = f
-	return nil
+	return f.decide(s.Metric, "its run "+r.Run+" has")
 }
 
 // runOptions returns the options of a run. Both sides of a round share a random seed, so that their users do the same.

@@ -15,6 +15,8 @@ import (
 
 	"plimsoll/lab/line"
 	"plimsoll/lab/postgres"
+	"plimsoll/lab/postgres/identity"
+	"plimsoll/lab/prove/outage"
 	"plimsoll/lab/run"
 	"plimsoll/platform/problem"
 )
@@ -45,8 +47,10 @@ type Side struct {
 	// cannot be restarted, and such settings are refused.
 	Restart func(ctx context.Context, settings map[string]string) error
 
-	server    map[string]string // those of Settings that are of the whole server
-	restarted bool              // before each run, because a side of the same server has such settings
+	outage    *outage.Outage     // that a self-test plants; nil: none
+	identity  *identity.Identity // of its server and database; nil: there is none
+	server    map[string]string  // those of Settings that are of the whole server
+	restarted bool               // before each run, because a side of the same server has such settings
 }
 
 // Letter of a side: A, B, C…
@@ -62,10 +66,16 @@ func (s *Side) check(ctx context.Context) (err error) {
 		return nil
 	}
 	foreign := len(s.Run.URLs) > 0
+	if err := s.identify(ctx); err != nil {
+		return err
+	}
 	if s.Reset, err = s.Reset.Choose(ctx, s.Run.Scenario, s.Run.DSN, foreign); err != nil {
 		return err
 	}
 	switch {
+	case s.Run.DSN == "" && (len(s.Settings) > 0 || s.SQL != "" || s.Clearing.SQL != ""):
+		return problem.New(problem.Usage, errors.New("it has no database for settings or SQL"),
+			"give it a connection string too")
 	case s.Clearing.given() && s.Reset != line.ResetNone:
 		return problem.New(problem.Usage, fmt.Errorf("it would be put back twice, by its clearing and by --reset %s",
 			s.Reset), "leave out one of them")
@@ -79,6 +89,19 @@ func (s *Side) check(ctx context.Context) (err error) {
 	case len(s.Settings) > 0:
 		return s.checkSettings(ctx)
 	}
+	return nil
+}
+
+// identify the server, so that runs of another one are never put together with those of this one.
+func (s *Side) identify(ctx context.Context) error {
+	if s.Run.DSN == "" {
+		return nil
+	}
+	i, err := identity.Of(ctx, s.Run.DSN)
+	if err != nil {
+		return problem.New(problem.Environment, err, "check host, port, user and password")
+	}
+	s.identity = &i
 	return nil
 }
 
@@ -146,11 +169,17 @@ func (s *Side) connection(dsn string) string {
 			query.Del("port")
 			u.Host = s.Through
 		}
+		if s.outage != nil {
+			query.Set("sslmode", "disable") // it changes statements, which must be readable
+		}
 		u.RawQuery = postgres.Parameters(query)
 		return u.String()
 	}
 	if host, port, err := net.SplitHostPort(s.Through); err == nil {
 		dsn += " host=" + host + " port=" + port
+	}
+	if s.outage != nil {
+		dsn += " sslmode=disable"
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		dsn += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(own[name]) + "'"
@@ -165,10 +194,14 @@ func (s *Side) describe() Described {
 	if s.Through != "" {
 		d.ProxyDelay = s.Delay.String()
 	}
+	if s.outage != nil {
+		d.Refuses = failingPart
+	}
 	if len(s.Command) > 0 {
 		d.Reset = ""
 		return d
 	}
+	d.Server, d.URLs = s.identity, s.Run.URLs
 	d.Scenario, d.Digest = s.Run.Scenario.Name, s.Run.Scenario.Digest()
 	d.Serve = strings.Join(s.Run.Serve[min(1, len(s.Run.Serve)):], " ")
 	d.Sampling = s.Run.Sampling

@@ -137,28 +137,37 @@ func Read(name string) (*Comparison, error) {
 
 // unfinished is the newest comparison of a plan that has not ended, or that did not decide and can have more pairs.
 // Unless empty, only is the id of the only one that may go on.
-func (s *Store) unfinished(fingerprint string, pairs int, only string) (*Comparison, error) {
+func (s *Store) unfinished(plan Plan, only string) (*Comparison, error) {
 	all, err := s.ids()
 	if err != nil {
 		return nil, err
 	}
 	others := false
+	var otherwise error // why the newest of the same question cannot go on
 	for _, id := range all {
 		c, err := Read(filepath.Join(s.dir, id, comparisonFile))
 		switch {
 		case only != "" && id != only:
-		case err != nil || c.Complete && (c.Plan.Pairs >= pairs || c.decided() > 0 || !c.open()):
-		case c.Plan.fingerprint() == fingerprint:
-			return c, nil
-		default:
+		case err != nil || c.Complete && (c.Plan.Pairs >= plan.Pairs || !c.open()):
+		case c.Plan.fingerprint() != plan.fingerprint():
 			others = true
+		default:
+			if err = plan.sameAs(c.Plan, "comparison "+id); err == nil {
+				return c, nil
+			}
+			if otherwise == nil {
+				otherwise = err
+			}
 		}
+	}
+	if otherwise != nil {
+		return nil, otherwise
 	}
 	hint := "start one: the same command without --resume"
 	if others {
 		hint = "stopped comparisons have other settings: repeat the exact command of the one to continue"
 	}
-	return nil, problem.New(problem.Usage, errors.New("no comparison with these settings was stopped"), hint)
+	return nil, problem.New(problem.Usage, errNothingStopped, hint)
 }
 
 // selfTest reads a self-test that was stopped.

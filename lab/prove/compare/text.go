@@ -3,147 +3,12 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"plimsoll/lab/prove/compare/verdict"
 )
-
-// Statement is the answer in one sentence.
-func (c *Comparison) Statement() string {
-	if len(c.Findings) == 0 {
-		return "nothing was compared"
-	}
-	var parts []string
-	for _, f := range c.Findings {
-		parts = append(parts, f.statement(c))
-	}
-	return strings.Join(parts, "; ")
-}
-
-func (f Finding) statement(c *Comparison) string {
-	title := strings.ToLower(metricOf(c.Plan.Metric, nil).Title)
-	switch f.Verdict {
-	case verdict.TooFew:
-		return fmt.Sprintf("%s: too few runs to say anything, at least %d of each side are needed", f.Side,
-			verdict.RunsMin)
-	case verdict.Equal:
-		return fmt.Sprintf("%s equals A within %s: %s %s", f.Side, marginText(f.Headline), title,
-			effectText(f.Headline))
-	case verdict.Inconclusive:
-		return fmt.Sprintf("%s against A is inconclusive: %s %s; about %s more pairs are needed", f.Side, title,
-			effectText(f.Headline), moreText(f.Headline.MorePairs))
-	}
-	return fmt.Sprintf("%s is %s than A: %s %s", f.Side, f.Verdict, title, effectText(f.Headline))
-}
-
-func moreText(n int) string {
-	if n >= 1000 {
-		return "1,000 or more"
-	}
-	return fmt.Sprint(n)
-}
-
-func marginText(r verdict.Row) string {
-	if r.Scale == verdict.Ratio {
-		return fmt.Sprintf("%.3g %%", 100*r.Margin)
-	}
-	return fmt.Sprintf("%.3g", r.Margin)
-}
-
-// effectText is the effect with its interval: +10.2 % (8.1 % to 12.0 %).
-func effectText(r verdict.Row) string {
-	if r.Verdict == verdict.TooFew {
-		return "-"
-	}
-	if r.Scale == verdict.Ratio {
-		if r.High >= 3 || r.Effect >= 2 {
-			return fmt.Sprintf("×%.3g (%.3g to %.3g)", r.Effect, r.Low, r.High)
-		}
-		return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*(r.Effect-1), 100*(r.Low-1), 100*(r.High-1))
-	}
-	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
-}
-
-// verdictText says more if a row is not decided.
-func verdictText(r verdict.Row) string {
-	if r.Verdict == verdict.Inconclusive {
-		return fmt.Sprintf("inconclusive, +%s pairs", moreText(r.MorePairs))
-	}
-	return string(r.Verdict)
-}
-
-// OverallText names the row of all operations.
-const overallText = "all operations"
-
-var columns = []string{"", "A", "B", "effect (interval)", "verdict"}
-
-// summary has a row for each metric, over all operations.
-func (f Finding) summary() (rows [][]string) {
-	for _, t := range f.Tables {
-		for _, r := range t.Rows {
-			if r.Operation == "" {
-				rows = append(rows, cells(t.label(), r.Row))
-			}
-		}
-	}
-	return rows
-}
-
-// rowsOf lists the operations of a metric.
-func (f Finding) rowsOf(metric string) (rows [][]string) {
-	for _, t := range f.Tables {
-		for _, r := range t.Rows {
-			if t.Name == metric && r.Operation != "" {
-				rows = append(rows, cells(r.Operation, r.Row))
-			}
-		}
-	}
-	return rows
-}
-
-func (m Metric) label() string {
-	if m.Unit == "" {
-		return m.Title
-	}
-	return m.Title + ", " + m.Unit
-}
-
-func cells(name string, r verdict.Row) []string {
-	return []string{name, figureText(r.Base, r.Runs[0]), figureText(r.Variant, r.Runs[1]), effectText(r),
-		verdictText(r)}
-}
-
-func figureText(v float64, runs int) string {
-	switch {
-	case runs == 0:
-		return "-"
-	case v >= 1000 || v <= -1000:
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.4g", v)
-}
-
-// waitsShown is the number of waits shown in a terminal.
-const waitsShown = 12
-
-// waitRows lists the waits and marks those of one side alone.
-func (f Finding) waitRows(most int) (rows [][]string) {
-	for _, w := range f.Waits {
-		name := strings.TrimSpace(w.Type + " " + w.Event)
-		if name == "" {
-			name = "running (no wait)"
-		}
-		row := cells(name, w.Row)
-		if w.OnlyIn != "" {
-			row[4] += ", only in " + w.OnlyIn
-		}
-		if len(rows) < most {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
 
 // Text writes the comparison for a terminal.
 func (c *Comparison) Text(w io.Writer) error {
@@ -186,15 +51,19 @@ func (c *Comparison) findingText(b *strings.Builder, f Finding) {
 		_ = t.Flush() // into memory
 	}
 	table(overallText, f.summary())
-	table(metricOf(c.Plan.Metric, nil).label(), f.rowsOf(c.Plan.Metric))
+	table(c.Plan.metric().label(), f.rowsOf(c.Plan.Metric))
 	if c.Plan.Metric != "apdex" {
 		table("Apdex", f.rowsOf("apdex"))
 	}
 	table("waiting sessions, ms per operation", f.waitRows(waitsShown))
 	if f.AtOneUser != nil {
-		fmt.Fprintf(b, "\n  one user without think time: %s: mean latency %s, %s\n", f.AtOneUser.Says,
-			effectText(f.AtOneUser.Row), verdictText(f.AtOneUser.Row))
+		fmt.Fprintf(b, "\n  one user without think time: %s\n", f.AtOneUser.text(c.Plan.metric()))
 	}
+}
+
+// text of the control with the effect of the metric that decides.
+func (a *AtOneUser) text(m Metric) string {
+	return a.Says + ": " + m.Title + " " + effectText(m, a.Row)
 }
 
 // evidence is what the answer is based on.
@@ -217,6 +86,10 @@ func (c *Comparison) evidence() (lines []string) {
 		text += fmt.Sprintf("; decided at the planned look after %d", c.Findings[0].DecidedAfter)
 	}
 	lines = append(lines, text)
+	if made := d.rounds(); c.JudgedAfter > 0 && made > c.JudgedAfter {
+		lines = append(lines, fmt.Sprintf("figures and verdicts are those of the planned look after %d pairs: to "+
+			"judge in between would raise the error", c.JudgedAfter))
+	}
 	if !c.Complete {
 		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
 	}
@@ -224,7 +97,7 @@ func (c *Comparison) evidence() (lines []string) {
 		lines = append(lines, fmt.Sprintf("pairs were added after all looks were made: the error is at most %.1f %%",
 			100*spent))
 	}
-	m := metricOf(c.Plan.Metric, nil)
+	m := c.Plan.metric()
 	switch {
 	case c.Floor == nil:
 		lines = append(lines, "A/A floor: not known, too few runs")
@@ -278,6 +151,14 @@ func (c *Comparison) conditionLines() (lines []string) {
 	if n := len(c.Findings); n > 0 && c.Findings[0].Verdict != verdict.TooFew {
 		lines = append(lines, fmt.Sprintf("intervals have %.1f %% confidence, that of the look after %d pairs",
 			100*c.Findings[0].Headline.Confidence, c.Findings[0].Headline.Runs[0]))
+	}
+	if slices.ContainsFunc(c.Runs, func(r Replica) bool { return r.Figures[""][failedShare] > 0 }) {
+		timeout := "the timeout"
+		if p.TimeoutS > 0 {
+			timeout = fmt.Sprintf("the timeout of %.3g s", p.TimeoutS)
+		}
+		lines = append(lines, "in latencies an operation that failed, or was refused for overload, counts with "+
+			timeout)
 	}
 	return append(lines, "over all operations latency is the geometric mean, weighted by the mix",
 		"verdicts of operations are corrected by Holm for their number; metrics are not corrected for each other")

@@ -87,6 +87,16 @@ func AlphaAt(looks []Look, pairs int) float64 {
 	return looks[len(looks)-1].Alpha
 }
 
+// Passed is the last look of a comparison after so many pairs; 0: there was none.
+func Passed(looks []Look, pairs int) (last int) {
+	for _, l := range looks {
+		if l.Pairs <= pairs {
+			last = l.Pairs
+		}
+	}
+	return last
+}
+
 // Due reports whether a look is due after so many pairs.
 func Due(looks []Look, pairs int) bool {
 	for _, l := range looks {

@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // test is two-sided: how many of all ways to deal the figures of each stratum to its two sides give ranks whose sum is
@@ -111,8 +112,30 @@ func doubledRanks(a, b []float64) (ranks []int, sum int) {
 	return ranks, sum
 }
 
+// untied ranks are dealt in the same ways whatever the figures are: each comparison asks for a few sizes, many times.
+var untied sync.Map // of deal to []float64, which nobody changes
+
+type deal struct{ step, ranks, n int }
+
 // dealt is in how many ways n of the ranks have each sum.
 func dealt(ranks []int, n int) []float64 {
+	for i, r := range ranks {
+		if r != ranks[0]*(i+1) {
+			return countDeals(ranks, n)
+		}
+	}
+	if len(ranks) == 0 {
+		return countDeals(ranks, n)
+	}
+	key := deal{ranks[0], len(ranks), n}
+	ways, known := untied.Load(key)
+	if !known {
+		ways, _ = untied.LoadOrStore(key, countDeals(ranks, n))
+	}
+	return ways.([]float64)
+}
+
+func countDeals(ranks []int, n int) []float64 {
 	total := 0
 	ways := make([][]float64, n+1) // by how many were taken so far
 	for _, r := range ranks {

@@ -80,6 +80,9 @@ type Row struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
+	// Above and Below are the shares of the pairs of one run of each side in which the variant has more, and less.
+	Above float64 `json:"above"`
+	Below float64 `json:"below"`
 	// P of the test, and after Holm over the family.
 	P     float64 `json:"p"`
 	PHolm float64 `json:"p_holm"`
@@ -129,13 +132,21 @@ func (r *Row) measure(strata []stratum, margin float64) {
 	if len(all) == 0 { // no stratum has both sides
 		return
 	}
-	r.move, r.shift = ratio.Median(all), 0
+	r.move = ratio.Median(all)
 	if math.Abs(r.move) < rounding*max(-all[0], all[len(all)-1]) {
 		r.move = 0
 	}
+	above, below := 0, 0
 	for _, d := range all {
-		r.shift += cmp.Compare(d, 0)
+		switch {
+		case d > 0:
+			above++
+		case d < 0:
+			below++
+		}
 	}
+	r.shift = above - below
+	r.Above, r.Below = float64(above)/float64(len(all)), float64(below)/float64(len(all))
 	chances := atMost(strata)
 	k, confidence := rank(chances, r.rule.alpha())
 	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
@@ -163,6 +174,13 @@ func (r *Row) decide(margin float64) {
 		r.Verdict = Better
 	default:
 		r.Verdict = Worse
+	}
+}
+
+// Withhold the verdict of a row before the first look, which is so many pairs away.
+func (r *Row) Withhold(pairs int) {
+	if r.Verdict != TooFew {
+		r.Verdict, r.MorePairs = Inconclusive, pairs
 	}
 }
 

@@ -1,0 +1,74 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/platform/nearest"
+	"plimsoll/platform/problem"
+)
+
+// Refuse what no run could answer, before anything starts. Of the sides, so many are commands.
+func Refuse(metric string, control bool, commands, sides int) error {
+	switch {
+	case commands < sides && !slices.Contains(MetricNames(), metric):
+		return problem.New(problem.Usage, fmt.Errorf("no metric %q", metric),
+			nearest.Hint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
+	case control && commands > 0:
+		return problem.New(problem.Usage, errors.New("--control: a command makes its own load, so it cannot be "+
+			"measured with a single user"), "leave out --control, or compare commands that have one user each")
+	}
+	return nil
+}
+
+// controlRounds is the number of rounds of the low-load control.
+const controlRounds = verdict.RunsMin
+
+// atOneUser says what the low-load control adds to the verdict under load, by the same metric.
+func (c *Comparison) atOneUser(side int, loaded verdict.Verdict) *AtOneUser {
+	j := c.judge(c.dataOf(Control, 0), 0)[side-1]
+	if j.verdict == verdict.TooFew {
+		return nil
+	}
+	one := &AtOneUser{Row: j.headline, Says: saysOfOneUser(Letter(side), j.verdict, loaded)}
+	one.Verdict = j.verdict
+	if j.because != "" {
+		one.Says += " (" + j.because + ")"
+	}
+	return one
+}
+
+// saysOfOneUser tells a system whose operations differ from one in which they wait for each other.
+func saysOfOneUser(name string, alone, loaded verdict.Verdict) string {
+	switch {
+	case undecided(alone):
+		return "too few runs to tell slow operations from a full system"
+	case undecided(loaded):
+		return fmt.Sprintf("%s for a single user; under load nothing is decided", thanA(name, alone))
+	case alone == loaded && alone == verdict.Equal:
+		return fmt.Sprintf("%s equals A for a single user too: neither the operations differ nor how they wait for "+
+			"each other", name)
+	case alone == loaded:
+		return fmt.Sprintf("%s for a single user too: the operations themselves differ", thanA(name, alone))
+	case alone == verdict.Equal:
+		return fmt.Sprintf("a single user sees no difference: %s only under load, where operations wait for each other",
+			thanA(name, loaded))
+	case loaded == verdict.Equal:
+		return fmt.Sprintf("%s for a single user, but equals A under load: what the operations differ by is lost in "+
+			"how they wait for each other", thanA(name, alone))
+	}
+	return fmt.Sprintf("%s for a single user and %s under load: its operations are %s, and wait for each other %s",
+		thanA(name, alone), loaded, alone, map[verdict.Verdict]string{verdict.Better: "less",
+			verdict.Worse: "more"}[loaded])
+}
+
+// thanA is "B is worse than A" or "B equals A".
+func thanA(name string, v verdict.Verdict) string {
+	if v == verdict.Equal {
+		return name + " equals A"
+	}
+	return fmt.Sprintf("%s is %s than A", name, v)
+}
