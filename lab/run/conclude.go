@@ -53,6 +53,7 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 		addStandstills(all, r.made.Tally)
 	}
 	addIntervals(all, r.made.Tally)
+	addShortages(all)
 	r.judge(all)
 	r.score(all)
 	r.diagnose(all)

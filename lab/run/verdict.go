@@ -2,9 +2,7 @@ package run
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/lab/load/apdex"
@@ -59,23 +57,6 @@ func (r *record) judge(all *result.Result) {
 // warnings name what an overall score hides: an operation that always fails lowers it only by its share.
 func warnings(all *result.Result) []string {
 	return slices.Concat(unanswered(all), resent(all), shortages(all), lostWork(all), disturbedBelow(all))
-}
-
-// shortages name the operations that came less often than the mix says, because there was nothing to act on.
-func shortages(all *result.Result) (texts []string) {
-	for _, op := range all.Operations {
-		var did []string
-		n := int64(0)
-		for _, other := range slices.Sorted(maps.Keys(op.Instead)) {
-			did, n = append(did, other), n+op.Instead[other]
-		}
-		if n > 0 {
-			texts = append(texts, fmt.Sprintf(
-				"%s: %d of %d had nothing to act on and were carried out, and counted, as %s",
-				op.ID, n, n+op.Ops, strings.Join(did, " or ")))
-		}
-	}
-	return texts
 }
 
 // resent requests hide lost connections: their operations may have ended well.
@@ -137,6 +118,7 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 	v.addReasonIf(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
 	v.addReasonIf(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
 	judgeRefusals(v, all)
+	judgeShortages(v, all)
 	full := diskFull(all)
 	v.addReasonIf(result.BySystem, full > 0,
 		"the disk of the database was full (SQLSTATE 53100): %d operations failed by it; free disk space", full)

@@ -127,12 +127,13 @@ func (s *Scenario) weights(r Role) []float64 {
 }
 
 // Crowd is what the scenario decides of a crowd: n users, shared out to roles in proportion; zero takes the scenario's
-// number. A given think time overrides those of the roles. Operations that nobody does are left out.
+// number. A given think time overrides those of the roles. Operations that nobody does are left out, unless they stand
+// in for others: what is done must have a name to be counted under.
 func (s *Scenario) Crowd(n int, think *users.Think) users.Crowd {
 	if n == 0 {
 		n = s.Users()
 	}
-	done := s.operationsDone()
+	done := s.operationsCounted()
 	c := users.Crowd{Users: n, Pace: s.pace()}
 	for _, i := range done {
 		op := s.Operations[i]
@@ -171,7 +172,7 @@ func (s *Scenario) refusedOf(op Operation) float64 {
 
 // Actions of the crowd's operations, in their order; nil for the ERP's.
 func (s *Scenario) Actions() (all []*custom.Action) {
-	for _, i := range s.operationsDone() {
+	for _, i := range s.operationsCounted() {
 		all = append(all, s.Operations[i].Action)
 	}
 	return all
@@ -191,6 +192,22 @@ func (s *Scenario) operationsDone() (places []int) {
 		}
 	}
 	return places
+}
+
+// operationsCounted are the operations that somebody does, and those of the ERP that are carried out in place of one that
+// has nothing to act on, by position.
+func (s *Scenario) operationsCounted() []int {
+	places := s.operationsDone()
+	for _, i := range slices.Clone(places) {
+		if s.Operations[i].Action != nil {
+			continue
+		}
+		for id := operations.StandIn(s.Operations[i].ID); id != ""; id = operations.StandIn(id) {
+			places = append(places, slices.IndexFunc(s.Operations, func(op Operation) bool { return op.ID == id }))
+		}
+	}
+	slices.Sort(places)
+	return slices.DeleteFunc(slices.Compact(places), func(at int) bool { return at < 0 })
 }
 
 // apportion shares out n users by the roles' shares; the rest after rounding goes to the largest remainders (Hamilton's

@@ -34,6 +34,22 @@ func TestDefaultIsTheERPsMix(t *testing.T) {
 	}
 }
 
+// What is carried out in place of an operation of the mix must have a name to be counted under.
+func TestACrowdHasWhatStandsInForItsOperations(t *testing.T) {
+	s, err := parse(t, "[roles.clerk]\nusers = 2\n[roles.clerk.weights]\n\"bank_payment.post\" = 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, op := range s.Crowd(0, nil).Operations {
+		got[op.ID] = op.Weight
+	}
+	want := map[string]float64{"bank_payment.post": 1, "payment_request.post": 0, "service_purchase.post": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPrintedScenarioReadsAsItself(t *testing.T) {
 	for name, change := range map[string]func(*Scenario){
 		"Default": func(*Scenario) {},

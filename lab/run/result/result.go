@@ -122,8 +122,9 @@ type Operation struct {
 	RefusedShare    *float64 `json:"refused_share,omitempty"`
 	RefusedExpected float64  `json:"refused_expected"`
 	// Instead counts the operations carried out in place of this one, which had nothing to act on; they are counted as
-	// what they are.
-	Instead map[string]int64 `json:"instead,omitempty"`
+	// what they are. InsteadShare is their share of the times when this one was chosen; absent where it was never chosen.
+	Instead      map[string]int64 `json:"instead,omitempty"`
+	InsteadShare *float64         `json:"instead_share,omitempty"`
 	// ErrorTexts are the most frequent errors with their counts.
 	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
 }

@@ -132,6 +132,9 @@ func figuresOf(head Head, rows []Row) *Figures {
 			planned.Instead[r.Operation]++
 		}
 		c, listed := counters[r.Operation]
+		if !listed { // it stays under the name that was chosen
+			c, listed = counters[r.Planned]
+		}
 		if !listed {
 			continue
 		}
