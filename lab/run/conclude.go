@@ -54,9 +54,11 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 	}
 	addIntervals(all, r.made.Tally)
 	addShortages(all)
+	addHeadroom(all)
 	r.judge(all)
 	r.score(all)
 	r.diagnose(all)
+	all.Operations = withoutUnused(all.Operations)
 }
 
 // score is empty if the books are wrong.
@@ -86,7 +88,7 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 		counted := counts.Operations[i]
 		all[i] = result.Operation{
 			ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Priority: op.Priority,
-			Weight: weights[op.ID],
+			Weight: weights[op.ID], Least: int64(op.Least),
 			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
 			Latency: latency(counted.Latency), HistogramT: counted.Units, ErrorTexts: errorTexts(counted.Errors),
 		}
@@ -218,7 +220,8 @@ func (r *record) conditions() result.Conditions {
 		Engine:  r.engine(),
 		Workers: r.workers,
 		Load: result.Load{
-			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: crowded, Day: day(r.crowd.Pace),
+			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Profile: r.profile(), Roles: crowded,
+			Day:   day(r.crowd.Pace),
 			Think: meanThink(crowded),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(),
 			LagLimitS: r.LagLimit.Seconds(),
@@ -254,6 +257,14 @@ func (r *record) scenario() *result.Scenario {
 		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
 	}
 	return shown
+}
+
+func (r *record) profile() *result.Profile {
+	name, changes := r.Load.Profile()
+	if name == "" {
+		return nil
+	}
+	return &result.Profile{Name: name, Changes: changes}
 }
 
 func (r *record) model() string {

@@ -48,6 +48,7 @@ func (r *record) judge(all *result.Result) {
 	r.judgeBooks(&v)
 	all.InvalidReasons, all.InvalidCauses = v.reasons, v.causes
 	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
+	r.addMissing(all)
 	if r.journalStop != nil {
 		all.Warnings = append(all.Warnings, r.journalStop.String()+
 			"; the figures come from the complete record in memory: free disk space before the next run")
@@ -117,8 +118,11 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
 	v.addReasonIf(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
 	v.addReasonIf(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+	v.addReasonIf(result.BySystem, all.OK == 0 && all.Refused > 0,
+		"nobody was served: all %d valid answers were refusals", all.Refused)
 	judgeRefusals(v, all)
 	judgeShortages(v, all)
+	judgeCoverage(v, all)
 	full := diskFull(all)
 	v.addReasonIf(result.BySystem, full > 0,
 		"the disk of the database was full (SQLSTATE 53100): %d operations failed by it; free disk space", full)

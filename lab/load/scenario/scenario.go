@@ -58,6 +58,8 @@ type Operation struct {
 	Priority int            `json:"priority"`
 	Weight   float64        `json:"weight"`           // in the mix of roles without weights of their own
 	Action   *custom.Action `json:"action,omitempty"` // nil: an operation of the ERP
+	// Least is how many valid answers a run must have of it to be valid; 0: any number.
+	Least int `json:"least,omitempty"`
 	// RefusedShare is the expected share of refusals; nil: the scenario's.
 	RefusedShare *float64 `json:"refused_share,omitempty"`
 }
@@ -138,7 +140,7 @@ func (s *Scenario) Crowd(n int, think *users.Think) users.Crowd {
 	for _, i := range done {
 		op := s.Operations[i]
 		c.Operations = append(c.Operations, users.Operation{ID: op.ID, Title: op.Title, Target: op.Target,
-			Priority: op.Priority, Refused: s.refusedOf(op)})
+			Priority: op.Priority, Refused: s.refusedOf(op), Least: op.Least})
 	}
 	shares := apportion(s.Roles, n)
 	for k, r := range s.Roles {
@@ -208,6 +210,20 @@ func (s *Scenario) operationsCounted() []int {
 	}
 	slices.Sort(places)
 	return slices.DeleteFunc(slices.Compact(places), func(at int) bool { return at < 0 })
+}
+
+// Undone lists operations that the scenario gives users to do and that nobody of the crowd does: no role has a weight for
+// it, or those that have one are of no user. Of the ERP's a role chooses some, so only those that it names count.
+func (s *Scenario) Undone(c users.Crowd) (ids []string) {
+	for i, op := range s.Operations {
+		named := op.Action != nil || slices.ContainsFunc(s.Roles, func(r Role) bool { return s.weights(r)[i] > 0 })
+		if named && !slices.ContainsFunc(c.Operations, func(o users.Operation) bool {
+			return o.ID == op.ID && o.Weight > 0
+		}) {
+			ids = append(ids, op.ID)
+		}
+	}
+	return ids
 }
 
 // apportion shares out n users by the roles' shares; the rest after rounding goes to the largest remainders (Hamilton's

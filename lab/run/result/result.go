@@ -98,6 +98,8 @@ type Operation struct {
 	TargetMS float64 `json:"target_ms"` // T
 	Priority int     `json:"priority"`  // 1 counts most: a sample weighs 1/priority in the overall score
 	Weight   float64 `json:"weight"`    // share in the mix, 0..1
+	// Least is how many valid answers the scenario asks for; with fewer the run is not valid. 0: any number.
+	Least int64 `json:"least,omitempty"`
 	Totals
 	apdex.Counts
 	Apdex    *float64        `json:"apdex"`
@@ -108,6 +110,9 @@ type Operation struct {
 	// LatencyAll are the percentiles of all operations, with failed ones as the longest: null if a percentile is a
 	// failed one. Older results lack it.
 	LatencyAll *Latency `json:"latency_all_ms,omitempty"`
+	// P95OfTarget is the p95 of all operations as a share of T: what is left up to 1 is headroom, within which the score
+	// cannot fall. Absent if the p95 is a failure, and in older results.
+	P95OfTarget *float64 `json:"p95_of_target,omitempty"`
 	// LatencyIntervals are the 95 % intervals of answered operations, LatencyAllIntervals those of all if some failed;
 	// null if the steady state was too short.
 	LatencyIntervals    *LatencyIntervals `json:"latency_ms_intervals,omitempty"`
