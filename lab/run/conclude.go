@@ -94,6 +94,7 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 		}
 		if counted.N() > 0 {
 			all[i].LatencyAll = latencyAll(counted)
+			all[i].LatencyRepeated = all[i].LatencyAll
 			n := float64(counted.N())
 			all[i].OwnWait = &result.OwnWait{MeanMS: milliseconds(counted.GeneratorWait.Sum) / n,
 				MaxMS:      milliseconds(counted.GeneratorWait.Max),

@@ -15,7 +15,7 @@ func addIntervals(all *result.Result, counts *tally.Tally) {
 	for i := range all.Operations {
 		op, n := &all.Operations[i], counts.Operations[i]
 		op.LatencyIntervals = latencyIntervals(i, counts.PercentileInterval)
-		if n.N() > n.Latency.N() {
+		if op.LatencyAllIntervals = op.LatencyIntervals; n.N() > n.Latency.N() {
 			op.LatencyAllIntervals = latencyIntervals(i, counts.PercentileIntervalOfAll)
 		}
 	}

@@ -34,10 +34,10 @@ func intervals(b *strings.Builder, r *result.Result) error {
 
 // ofPercentiles as they are shown: of all operations, where some failed.
 func ofPercentiles(op result.Operation) *result.LatencyIntervals {
-	if answeredOnly(op) != nil {
-		return op.LatencyAllIntervals
+	if op.LatencyAll == nil { // older results know only answered ones
+		return op.LatencyIntervals
 	}
-	return op.LatencyIntervals
+	return op.LatencyAllIntervals
 }
 
 func intervalNote(basis *result.IntervalBasis) string {

@@ -69,8 +69,8 @@ type OfOperation struct {
 	OwnMaxMS   float64          `json:"own_wait_max_ms"`
 	OwnPoolMS  float64          `json:"own_wait_pool_mean_ms"`
 	Interval   *Range           `json:"interval"`
-	Answered   [3]*Range        `json:"latency_ms_intervals"` // of p50, p95, p99
-	All        [3]*Range        `json:"latency_all_ms_intervals"`
+	Answered   [3]*Range        `json:"latency_answered_ms_intervals"` // of p50, p95, p99
+	All        [3]*Range        `json:"latency_ms_intervals"`
 	HistogramT [5]int64         `json:"histogram_t"`
 	Instead    map[string]int64 `json:"instead,omitempty"`
 }
