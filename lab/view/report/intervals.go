@@ -45,6 +45,9 @@ func intervalNote(basis *result.IntervalBasis) string {
 		seconds(basis.BlockS), seconds(basis.SteadyS))
 }
 
+// intervalName says what the intervals of a run are about.
+func intervalName(*result.Result) string { return "95 % interval" }
+
 // rangeText is empty where nothing is known.
 func rangeText(r *result.Range, text func(*float64) string) string {
 	switch {
