@@ -34,6 +34,9 @@ type record struct {
 	changes        []users.Change // by hand
 	deaths         []death        // of workers in service
 	stoppedByHand  bool
+	failedAlike    string // the error of all operations, for which the run was ended; empty: it was not
+	failedCount    int64
+	lastWords      string       // of the server's log, if it died
 	notKept        string       // why the result of a run that ended could not be stored
 	journalStop    *journalStop // nil: the journal is complete
 	audit          result.Audit

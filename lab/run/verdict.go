@@ -49,6 +49,7 @@ func (r *record) judge(all *result.Result) {
 	all.InvalidReasons, all.InvalidCauses = v.reasons, v.causes
 	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
 	r.addMissing(all)
+	all.Warnings = append(all.Warnings, r.made.Late...)
 	if r.journalStop != nil {
 		all.Warnings = append(all.Warnings, r.journalStop.String()+
 			"; the figures come from the complete record in memory: free disk space before the next run")
@@ -113,11 +114,15 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 	for _, url := range r.profilesAfter.restartedSince(r.profilesBefore) {
 		v.addReasonIf(result.ByAccident, true, "the application server %s was started again in mid-run", url)
 	}
-	v.addReasonIf(result.ByAccident, r.restarted(), "the database server was restarted in mid-run")
-	v.addReasonIf(result.ByAccident, r.recovered(), "the database server crashed and recovered in mid-run")
-	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
-	v.addReasonIf(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
-	v.addReasonIf(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+	v.addReasonIf(result.ByAccident, r.restarted(), "%s", r.died("the database server was restarted in mid-run"))
+	v.addReasonIf(result.ByAccident, r.recovered(), "%s",
+		r.died("the database server crashed and recovered in mid-run"))
+	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "%s",
+		r.died("the database server was lost in mid-run"))
+	unanswered := all.Ops > 0 && all.OK+all.Refused == 0 || r.failedAlike != ""
+	v.addReasonIf(result.ByFewness, all.Ops < OpsMin && !unanswered, // more of them would fail as well
+		"too few operations: %d, at least %d are needed", all.Ops, OpsMin)
+	v.addReasonIf(result.BySystem, unanswered, "%s", r.noAnswer())
 	v.addReasonIf(result.BySystem, all.OK == 0 && all.Refused > 0,
 		"nobody was served: all %d valid answers were refusals", all.Refused)
 	judgeRefusals(v, all)
