@@ -254,3 +254,33 @@ func TestNothingThatServedNobodyIsValid(t *testing.T) {
 		t.Errorf("p95 %v of a T of 30 s: %v", a.LatencyAll, share)
 	}
 }
+
+// One of many who cannot log in ends nothing, and is named with what was asked and answered.
+func TestLogInsThatFail(t *testing.T) {
+	one := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); r.URL.Path == "/login" && (!one || string(body) == "17") {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, "{\"error\":\n\"no such user\"}")
+		}
+	}))
+	defer server.Close()
+	own := func() Options {
+		return ownRun(t, "application = \"none\"\nusers = 350\n[think]\nmean = \"1s\"\n[http]\nbase = \""+server.URL+
+			"\"\n[login]\nmethod = \"POST\"\nurl = \"/login?secret=1\"\nbody = \"{{client_id}}\"\n"+
+			"[operations.a]\ntarget = \"1s\"\nurl = \"/\"\n")
+	}
+	want := "log in user 18: POST " + server.URL + "/login answered status 400: {\"error\": \"no such user\"}"
+	r := mustRun(t, t.Context(), own())
+	if len(resulttest.Against(r)) > 0 || r.OK == 0 || r.Errors == 0 || r.Errors > 20 ||
+		!slices.Contains(r.Warnings, "1 of 350 users could not log in before the load and tried again when they acted: "+
+			want) {
+		t.Errorf("%q, %+v, %q", r.InvalidReasons, r.Totals, r.Warnings)
+	}
+	one = false
+	_, err := Run(t.Context(), own())
+	if err == nil || !strings.Contains(err.Error(), "answered status 400: {\"error\": \"no such user\"}") ||
+		!strings.Contains(err.Error(), "0 of ") {
+		t.Error(err)
+	}
+}
