@@ -69,7 +69,7 @@ func (r *record) score(all *result.Result) {
 	}
 	interval, basis := r.made.Tally.ApdexInterval()
 	if basis != nil {
-		all.IntervalBasis = &result.IntervalBasis{SteadyS: float64(basis.Seconds), BlockS: float64(basis.Block)}
+		all.IntervalBasis = r.intervalBasis(basis)
 	}
 	all.Apdex, all.Interval, all.Band = &score, &interval, apdex.BandOf(score)
 }

@@ -69,6 +69,9 @@ func why(r *result.Result) string {
 	for _, reason := range r.InvalidReasons {
 		texts = append(texts, clip(wrap(reason, "  not valid: ", "             "), reasonEach))
 	}
+	if only := scope(r.IntervalBasis); only != "" {
+		texts = append(texts, clip(wrap(only, "  interval: ", "            "), reasonEach))
+	}
 	for _, warning := range r.Warnings {
 		texts = append(texts, clip(wrap(warning, "  warning: ", "           "), reasonEach))
 	}

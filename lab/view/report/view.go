@@ -120,7 +120,7 @@ func scoreNote(r *result.Result) string {
 	if r.Apdex == nil {
 		return "Nothing was measured."
 	}
-	note := fmt.Sprintf("95 %% interval %s over %s operations%s, weighted by priority", interval(r.Interval),
+	note := fmt.Sprintf("%s %s over %s operations%s, weighted by priority", intervalName(r), interval(r.Interval),
 		count(r.Ops), refusals(r.RefusedShare))
 	if r.IntervalBasis != nil {
 		note += "; " + intervalNote(r.IntervalBasis)
