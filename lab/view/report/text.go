@@ -36,8 +36,8 @@ func Text(w io.Writer, r *result.Result) error {
 
 func head(b *strings.Builder, r *result.Result) {
 	fmt.Fprintf(b, "\nRun %s  %s\n", r.ID, r.Started.Format("2006-01-02 15:04:05 MST"))
-	if r.Title != "" {
-		b.WriteString(wrap(r.Title, "", ""))
+	if name := title(r); name != "" {
+		b.WriteString(wrap(name, "", ""))
 	}
 	b.WriteString("\n")
 	b.WriteString(headline(r))
