@@ -21,6 +21,7 @@ type execution struct {
 // execute logs the users in and lets them work; what is seen goes into the record.
 func (s *setup) execute(ctx context.Context) (err error) {
 	defer s.generator.Close()
+	s.lookAround(ctx)
 	s.memoryBefore = memoryNow(s.servers, s.postmaster())
 	if err := s.logIn(ctx); err != nil {
 		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), s.crew.lastWords()))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"plimsoll/lab/host/machine"
+	"plimsoll/lab/host/neighbours"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/run/result"
@@ -26,8 +27,9 @@ type record struct {
 
 	rampBegan      time.Time
 	made           LoadResult
-	memoryBefore   held // log-in
-	memoryAfter    held // it
+	memoryBefore   held             // log-in
+	memoryAfter    held             // it
+	othersBefore   neighbours.Watch // the load
 	meters         readings
 	company        *company       // nil: nobody looked
 	diagnosis      *diagnosis     // nil: there is no database
