@@ -137,6 +137,9 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 		}
 	}
 	options.DSN, options.Profile = dsn, profile
+	if !o.foreign() && !o.clusterFlag.Changed {
+		options.Asked = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
+	}
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
 	defer a.meter.End()
 	fleet, err := a.fleet(ctx, o.fleet, dsn, o.samples)

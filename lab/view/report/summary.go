@@ -203,7 +203,7 @@ func ending(r *result.Result) string {
 	if r.Apdex != nil {
 		score = "Apdex " + apdex.Text(*r.Apdex) + " " + score
 	}
-	return fmt.Sprintf("result: %s, %d users, %s   (all tables: plimsoll report %s)", score, r.Users, valid, r.ID)
+	return fmt.Sprintf("result: %s, %d users, %s   (all tables: plimsoll report)", score, r.Users, valid)
 }
 
 // clip keeps the first lines of a wrapped text and marks what is left out.
