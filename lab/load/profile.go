@@ -16,8 +16,8 @@ import (
 	"plimsoll/platform/format"
 )
 
-// erp1 is the ERP's own load as it was when it got its name: mix, targets, priorities, think times, refusals. Figures of
-// the same profile can be compared, whoever measured them and whatever the default is by then, so it never changes.
+// erp1 is the ERP's own load as it was when it got its name: mix, targets, priorities, think times, refusals. Figures
+// of the same profile can be compared, whoever measured them and whatever the default is by then: it never changes.
 //
 //go:embed erp-1.json
 var erp1 []byte
@@ -42,8 +42,8 @@ const mixNamed = 3
 // sharesDiffer beyond this part of each other; what is less, rounding did.
 const sharesDiffer = 1e-6
 
-// Profile names the frozen profile that the load follows, and every way in which it does not. A load of other operations
-// than the ERP's has none.
+// Profile names the frozen profile that the load follows, and every way in which it does not. A load of other
+// operations than the ERP's has none.
 func (l Load) Profile() (name string, changes []string) {
 	if l.Scenario.Application != scenario.ERP {
 		return "", nil

@@ -48,7 +48,8 @@ func TestARunWhoseOperationsAllFailAlikeEnds(t *testing.T) {
 			}
 			reasons := strings.Join(r.InvalidReasons, "\n")
 			if r.Valid || r.Interrupted || len(r.InvalidReasons) != 1 || r.InvalidCauses[0] != result.BySystem ||
-				!strings.Contains(reasons, "no operation got a valid answer, all ") || !strings.Contains(reasons, c.says) ||
+				!strings.Contains(reasons, "no operation got a valid answer, all ") || !strings.Contains(reasons,
+				c.says) ||
 				r.DurationS > 300 {
 				t.Errorf("after %v s: %q, causes %q", r.DurationS, r.InvalidReasons, r.InvalidCauses)
 			}

@@ -90,7 +90,8 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 			ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Priority: op.Priority,
 			Weight: weights[op.ID], Least: int64(op.Least),
 			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
-			Latency: latency(counted.Latency), HistogramT: counted.Units, ErrorTexts: errorTexts(r.namedAfter(counted.Errors)),
+			Latency: latency(counted.Latency), HistogramT: counted.Units,
+			ErrorTexts: errorTexts(r.namedAfter(counted.Errors)),
 		}
 		if counted.N() > 0 {
 			all[i].LatencyAll = latencyAll(counted)

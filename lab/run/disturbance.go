@@ -52,8 +52,8 @@ func (r *record) disturbance() *result.Disturbance {
 // aroundFor is how long processors are watched before the load.
 const aroundFor = 2 * time.Second
 
-// lookAround reads who uses the processors before the load, if later nobody can tell the system's processes from others:
-// while nothing is asked of the system, it is not the system.
+// lookAround reads who uses the processors before the load, if later nobody can tell the system's processes from
+// others: while nothing is asked of the system, it is not the system.
 func (s *setup) lookAround(ctx context.Context) {
 	if !s.unattributed() || s.DisturbedLimit <= 0 || s.DisturbedLimit >= 1 {
 		return

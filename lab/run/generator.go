@@ -220,7 +220,8 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 	made.Tally, err = crowd.Run(ctx, l.cast)
 	made.Frozen = frozen()
 	if l.late.Users > 0 {
-		made.Late = []string{fmt.Sprintf("%d of %d users could not log in before the load and tried again when they acted: %v",
+		made.Late = []string{fmt.Sprintf("%d of %d users could not log in before the load and tried again when they "+
+			"acted: %v",
 			l.late.Users, l.plan.ownUsers(), l.late.Err)}
 	}
 	if err != nil {

@@ -52,7 +52,8 @@ func (l *serverLog) lastWords() string {
 		if _, words, found := strings.Cut(string(line), "PANIC:"); found {
 			return "PANIC: " + strings.TrimSpace(words)
 		}
-		if _, words, found := strings.Cut(string(line), "FATAL:"); found && !strings.Contains(words, "the database system is") {
+		if _, words, found := strings.Cut(string(line), "FATAL:"); found && !strings.Contains(words,
+			"the database system is") {
 			fatal = "FATAL: " + strings.TrimSpace(words)
 		}
 	}

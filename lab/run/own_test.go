@@ -273,8 +273,9 @@ func TestLogInsThatFail(t *testing.T) {
 	want := "log in user 18: POST " + server.URL + "/login answered status 400: {\"error\": \"no such user\"}"
 	r := mustRun(t, t.Context(), own())
 	if len(resulttest.Against(r)) > 0 || r.OK == 0 || r.Errors == 0 || r.Errors > 20 ||
-		!slices.Contains(r.Warnings, "1 of 350 users could not log in before the load and tried again when they acted: "+
-			want) {
+		!slices.Contains(r.Warnings,
+			"1 of 350 users could not log in before the load and tried again when they acted: "+
+				want) {
 		t.Errorf("%q, %+v, %q", r.InvalidReasons, r.Totals, r.Warnings)
 	}
 	one = false

@@ -23,8 +23,8 @@ func TestAShortageIsNamed(t *testing.T) {
 	}
 }
 
-// A mix that has no place for what is carried out instead: assets run out, and what is done then is in no mix. All of it
-// is counted, and a run that did something else than was asked for is not valid.
+// A mix that has no place for what is carried out instead: assets run out, and what is done then is in no mix. All of
+// it is counted, and a run that did something else than was asked for is not valid.
 func TestWhatIsCarriedOutInsteadIsCounted(t *testing.T) {
 	o := base(t)
 	o.Scenario.Roles[0].Weights = map[string]float64{"asset_commissioning.post": 1, "items.search": 1}
@@ -62,7 +62,8 @@ func TestAShortageBeyondTheLimitIsAReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &result.Result{Operations: []result.Operation{
-				{ID: "invoice.post", Totals: result.Totals{Ops: c.done}, Instead: map[string]int64{"sale.post": c.replaced}},
+				{ID: "invoice.post", Totals: result.Totals{Ops: c.done},
+					Instead: map[string]int64{"sale.post": c.replaced}},
 				{ID: "sale.post", Totals: result.Totals{Ops: 50 + c.replaced}},
 			}}
 			var v verdict

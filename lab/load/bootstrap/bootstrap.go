@@ -49,8 +49,8 @@ type Interval struct {
 	Low, High float64
 	Block     int // moments that were drawn together
 	Moments   int
-	// Wanted is Block without its limit (BlocksMin): if it is more, the series is too short to show how its moments depend
-	// on each other.
+	// Wanted is Block without its limit (BlocksMin): if it is more, the series is too short to show how its moments
+	// depend on each other.
 	Wanted int
 }
 
@@ -73,9 +73,9 @@ func Ratio(series []Moment) (Interval, bool) {
 		joined * n, joined * wanted}, true
 }
 
-// SpeaksFrom is how long a series must be for its interval to hold the truth of the system, and not of the series alone:
-// slow spells that come at random twice a minute must be in it several times. In series of 20 and 30 s, 95 % intervals
-// held the truth in 52 % and 67 %, in 120 s and more in 93 % (a test holds that).
+// SpeaksFrom is how long a series must be for its interval to hold the truth of the system, and not of the series
+// alone: slow spells that come at random twice a minute must be in it several times. In series of 20 and 30 s, 95 %
+// intervals held the truth in 52 % and 67 %, in 120 s and more in 93 % (a test holds that).
 const SpeaksFrom = 120 // seconds
 
 // Needs is how many seconds a series must have, whose moments are so many seconds long, to speak for its system.

@@ -16,7 +16,8 @@ const (
 func spells(random *rand.Rand, seconds int) (series []Moment) {
 	const step = 0.1
 	slow := make([]float64, seconds)
-	for at := -20*between + random.ExpFloat64()*between; at < float64(seconds); at += spell + random.ExpFloat64()*between {
+	pause := func() float64 { return random.ExpFloat64() * between }
+	for at := pause() - 20*between; at < float64(seconds); at += spell + pause() {
 		for x := at; x < at+spell; x += step {
 			if x >= 0 && x < float64(seconds) {
 				slow[int(x)] += step
@@ -36,8 +37,8 @@ func spells(random *rand.Rand, seconds int) (series []Moment) {
 	return series
 }
 
-// An interval is called one of the system only where it holds the system's truth about as often as it says. Of the short
-// runs that were called so before, every second or third did not.
+// An interval is called one of the system only where it holds the system's truth about as often as it says. Of the
+// short runs that were called so before, every second or third did not.
 func TestIntervalsOfTheSystemHoldItsTruth(t *testing.T) {
 	for _, seconds := range []int{20, 30, 60, 120, 300, 600} {
 		random := rand.New(rand.NewPCG(3, 5))
@@ -60,7 +61,8 @@ func TestIntervalsOfTheSystemHoldItsTruth(t *testing.T) {
 			seconds, covers, claimed, runsOfEachLength, float64(right)/float64(max(1, claimed)))
 		switch {
 		case seconds <= 30 && (covers > 0.75 || claimed > 0):
-			t.Errorf("%d s: %d are called intervals of the system; all hold its truth in %.2f", seconds, claimed, covers)
+			t.Errorf("%d s: %d are called intervals of the system; all hold its truth in %.2f", seconds, claimed,
+				covers)
 		case seconds >= SpeaksFrom && (claimed < runsOfEachLength*8/10 || float64(right) < 0.9*float64(claimed)):
 			t.Errorf("%d s: %d are called intervals of the system, and %d hold its truth", seconds, claimed, right)
 		}

@@ -44,7 +44,8 @@ type Player struct {
 
 // Open makes the player and, if there is SQL, its connections.
 func Open(ctx context.Context, o Options) (*Player, error) {
-	p := &Player{Options: o, users: make([]map[string]script.Value, o.Users), out: make([]bool, o.Users), start: map[string]script.Value{}}
+	p := &Player{Options: o, users: make([]map[string]script.Value, o.Users), out: make([]bool, o.Users),
+		start: map[string]script.Value{}}
 	for name, text := range o.Variables {
 		p.start[name] = script.Text(text)
 	}

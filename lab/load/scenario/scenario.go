@@ -196,8 +196,8 @@ func (s *Scenario) operationsDone() (places []int) {
 	return places
 }
 
-// operationsCounted are the operations that somebody does, and those of the ERP that are carried out in place of one that
-// has nothing to act on, by position.
+// operationsCounted are the operations that somebody does, and those of the ERP that are carried out in place of one
+// that has nothing to act on, by position.
 func (s *Scenario) operationsCounted() []int {
 	places := s.operationsDone()
 	for _, i := range slices.Clone(places) {
@@ -212,8 +212,8 @@ func (s *Scenario) operationsCounted() []int {
 	return slices.DeleteFunc(slices.Compact(places), func(at int) bool { return at < 0 })
 }
 
-// Undone lists operations that the scenario gives users to do and that nobody of the crowd does: no role has a weight for
-// it, or those that have one are of no user. Of the ERP's a role chooses some, so only those that it names count.
+// Undone lists operations that the scenario gives users to do and that nobody of the crowd does: no role has a weight
+// for it, or those that have one are of no user. Of the ERP's a role chooses some, so only those that it names count.
 func (s *Scenario) Undone(c users.Crowd) (ids []string) {
 	for i, op := range s.Operations {
 		named := op.Action != nil || slices.ContainsFunc(s.Roles, func(r Role) bool { return s.weights(r)[i] > 0 })

@@ -182,9 +182,12 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 			"'''\n\\startpipeline\nSELECT 1;\n\\endpipeline\n'''\n",
 			":3: operations.a: \\startpipeline is not possible in mode", ""},
 		{"VariableThatNothingSets", "application = \"none\"\n[variables]\nwhom = 1\n[operations.a]\ntarget = \"1s\"\n" +
-			"sql = \"SELECT :who\"\n", ":4: operations.a, line 1 of its script: nothing sets the variable who", "did you mean whom?"},
-		{"VariableOfAnExpression", "[operations.a]\ntarget = \"1s\"\nsql = '''\n\\if :b > 1\n\\set x abs(:b)\n\\endif\n" +
-			"SELECT :x\n'''\n", ":1: operations.a, line 1 of its script: nothing sets the variable b", "[variables]"},
+			"sql = \"SELECT :who\"\n", ":4: operations.a, line 1 of its script: nothing sets the variable who",
+			"did you mean whom?"},
+		{"VariableOfAnExpression",
+			"[operations.a]\ntarget = \"1s\"\nsql = '''\n\\if :b > 1\n\\set x abs(:b)\n\\endif\n" +
+				"SELECT :x\n'''\n", ":1: operations.a, line 1 of its script: nothing sets the variable b",
+			"[variables]"},
 		{"VariableToSleep", "[operations.a]\ntarget = \"1s\"\nsql = '''\n\\sleep :pause ms\nSELECT 1\n'''\n",
 			":1: operations.a, line 1 of its script: nothing sets the variable pause", ""},
 		{"TokenThatNothingSets", "[operations.a]\ntarget = \"1s\"\nurl = \"http://localhost/{{client_id}}\"\n" +
@@ -214,10 +217,12 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 // What is set anywhere may be used anywhere: operations of one user follow each other in any order.
 func TestVariablesThatSomethingSetsAreKnown(t *testing.T) {
 	for name, text := range map[string]string{
-		"ByTheUser":      "sql = \"SELECT :client_id, :default_seed\"\n",
-		"ByTheFile":      "sql = \"SELECT :who\"\n[variables]\nwho = 1\n",
-		"ByTheLogin":     "url = \"http://localhost/{{who}}\"\n[login]\nurl = \"http://localhost/\"\nextract = { who = \"id\" }\n",
-		"ByAnother":      "sql = \"SELECT :who\"\n[operations.b]\ntarget = \"1s\"\nsql = '''\n\\set who 1\nSELECT 1\n'''\n",
+		"ByTheUser": "sql = \"SELECT :client_id, :default_seed\"\n",
+		"ByTheFile": "sql = \"SELECT :who\"\n[variables]\nwho = 1\n",
+		"ByTheLogin": "url = \"http://localhost/{{who}}\"\n[login]\nurl = \"http://localhost/\"\n" +
+			"extract = { who = \"id\" }\n",
+		"ByAnother": "sql = \"SELECT :who\"\n[operations.b]\ntarget = \"1s\"\n" +
+			"sql = '''\n\\set who 1\nSELECT 1\n'''\n",
 		"InABranch":      "sql = '''\n\\if true\n\\set who 1\n\\endif\nSELECT :who\n'''\n",
 		"ByAQuery":       "sql = '''\nSELECT 1 AS who \\gset\nSELECT :who\n'''\n",
 		"WithAPrefix":    "sql = '''\nSELECT 1 AS o \\gset wh\nSELECT :who\n'''\n",

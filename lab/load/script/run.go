@@ -139,8 +139,8 @@ func (r *running) query(ctx context.Context, c *command) error {
 	return r.keep(c, r.conn.ExecPrepared(ctx, name, values, nil, nil))
 }
 
-// values are the parameters as text; null ones are NULL. An undefined one is an error: bound as NULL, the statement would
-// find nothing, quickly and without a word.
+// values are the parameters as text; null ones are NULL. An undefined one is an error: bound as NULL, the statement
+// would find nothing, quickly and without a word.
 func (r *running) values(names []string) ([][]byte, error) {
 	all := make([][]byte, len(names))
 	for i, name := range names {

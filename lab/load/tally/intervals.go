@@ -12,7 +12,8 @@ import (
 type Dependence struct {
 	Seconds int // of the steady state that were drawn from
 	Block   int // seconds drawn together
-	// Speaks: the intervals are of the system, and not of this run alone, for which the steady state needs so many seconds.
+	// Speaks: the intervals are of the system, and not of this run alone, for which the steady state needs so many
+	// seconds.
 	Speaks bool
 	Needs  int
 }

@@ -15,12 +15,12 @@ const (
 	// LogInParallel is how many users log in at the same time: enough to be quick,
 	// few enough not to be the load test.
 	LogInParallel = 32
-	// logInTries for each user; between two rounds of them is logInPause. A connection that is lost once among thousands
-	// must not end a run.
+	// logInTries for each user; between two rounds of them is logInPause. A connection that is lost once among
+	// thousands must not end a run.
 	logInTries = 3
 	logInPause = time.Second
-	// LateMost is the share of users who may begin without a session. They log in when they act, and fail if they cannot:
-	// as many would not change a score by more than this.
+	// LateMost is the share of users who may begin without a session. They log in when they act, and fail if they
+	// cannot: as many would not change a score by more than this.
 	LateMost = 0.01
 	// hopeless is how many failures end a round at once, when those who are in are not four times as many.
 	hopeless = 20
@@ -32,8 +32,8 @@ type Late struct {
 	Err   error // of one of them
 }
 
-// LogIn logs in the users [from, to) of a segment. Who cannot is tried again; a few may remain late. done, if not nil, is
-// raised by one for each that is in.
+// LogIn logs in the users [from, to) of a segment. Who cannot is tried again; a few may remain late. done, if not nil,
+// is raised by one for each that is in.
 func LogIn(ctx context.Context, from, to int, segment Segment, player Player, done *atomic.Int64) (Late, error) {
 	var left []int
 	segment.Each(from, to, func(user int) { left = append(left, user) })

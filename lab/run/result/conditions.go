@@ -66,7 +66,8 @@ type Scenario struct {
 	Connections int    `json:"connections,omitempty"` // shared by the users
 }
 
-// Profile is a mix with targets and think times that never changes, so that figures of the same profile can be compared.
+// Profile is a mix with targets and think times that never changes, so that figures of the same profile can be
+// compared.
 type Profile struct {
 	Name string `json:"name"`
 	// Changes are all ways in which the load differs from it; none: it is that load.

@@ -15,8 +15,8 @@ type Disturbance struct {
 	Who    []Neighbour `json:"who,omitempty"` // most first
 	// Unattributed: not all processes of the system are known, so the others may include some of its own.
 	Unattributed bool `json:"unattributed,omitempty"`
-	// OthersBefore is Others before the load, when the system had nothing to do, so that it was not the system's; read only
-	// where the others may include some of its own.
+	// OthersBefore is Others before the load, when the system had nothing to do, so that it was not the system's; read
+	// only where the others may include some of its own.
 	OthersBefore *float64    `json:"others_before,omitempty"`
 	WhoBefore    []Neighbour `json:"who_before,omitempty"`
 	Steal        *float64    `json:"steal"`        // share of all cores that the hypervisor gave to others

@@ -11,9 +11,11 @@ func TestFormerLatenciesAreReadAsWhatTheyWere(t *testing.T) {
 		text          string
 		answered, all float64 // p95; 0: none
 	}{
-		"Before": {`{"errors":5,"latency_ms":{"p95":2},"latency_all_ms":{"p95":7},"latency_ms_intervals":{"p95":{"low":1}},
+		"Before": {`{"errors":5,"latency_ms":{"p95":2},"latency_all_ms":{"p95":7},
+			"latency_ms_intervals":{"p95":{"low":1}},
 			"latency_all_ms_intervals":{"p95":{"low":6}}}`, 2, 7},
-		"BeforeFailuresWereCounted": {`{"errors":5,"latency_ms":{"p95":2},"latency_ms_intervals":{"p95":{"low":1}}}`, 2, 0},
+		"BeforeFailuresWereCounted": {`{"errors":5,"latency_ms":{"p95":2},"latency_ms_intervals":{"p95":{"low":1}}}`,
+			2, 0},
 		"Today": {`{"errors":5,"latency_ms":{"p95":7},"latency_answered_ms":{"p95":2},"latency_all_ms":{"p95":7},
 			"latency_ms_intervals":{"p95":{"low":6}},"latency_answered_ms_intervals":{"p95":{"low":1}}}`, 2, 7},
 	} {

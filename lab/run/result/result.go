@@ -105,19 +105,19 @@ type Operation struct {
 	Apdex    *float64        `json:"apdex"`
 	Band     apdex.Band      `json:"band"`
 	Interval *apdex.Interval `json:"interval"`
-	// LatencyAll are the percentiles of all operations from the moment the user was due, with failed ones as the longest:
-	// null if a percentile is a failed one. Stored results without latency_answered_ms have that under this name, and are
-	// read so (former.go).
+	// LatencyAll are the percentiles of all operations from the moment the user was due, with failed ones as the
+	// longest: null if a percentile is a failed one. Stored results without latency_answered_ms have that under this
+	// name, and are read so (former.go).
 	LatencyAll *Latency `json:"latency_ms"`
 	// Latency of answered operations alone, with mean and standard deviation.
 	Latency Latency `json:"latency_answered_ms"`
 	// LatencyRepeated is latency_ms under the name that it had while latency_ms was that of answered operations.
 	LatencyRepeated *Latency `json:"latency_all_ms,omitempty"`
-	// P95OfTarget is the p95 of all operations as a share of T: what is left up to 1 is headroom, within which the score
-	// cannot fall. Absent if the p95 is a failure, and in older results.
+	// P95OfTarget is the p95 of all operations as a share of T: what is left up to 1 is headroom, within which the
+	// score cannot fall. Absent if the p95 is a failure, and in older results.
 	P95OfTarget *float64 `json:"p95_of_target,omitempty"`
-	// LatencyAllIntervals are the 95 % intervals of all operations, LatencyIntervals those of answered ones; absent if the
-	// steady state was too short.
+	// LatencyAllIntervals are the 95 % intervals of all operations, LatencyIntervals those of answered ones; absent if
+	// the steady state was too short.
 	LatencyAllIntervals *LatencyIntervals `json:"latency_ms_intervals,omitempty"`
 	LatencyIntervals    *LatencyIntervals `json:"latency_answered_ms_intervals,omitempty"`
 	// OwnWait is the generator's own part of the latency; older results lack it.
@@ -130,7 +130,8 @@ type Operation struct {
 	RefusedShare    *float64 `json:"refused_share,omitempty"`
 	RefusedExpected float64  `json:"refused_expected"`
 	// Instead counts the operations carried out in place of this one, which had nothing to act on; they are counted as
-	// what they are. InsteadShare is their share of the times when this one was chosen; absent where it was never chosen.
+	// what they are. InsteadShare is their share of the times when this one was chosen; absent where it was never
+	// chosen.
 	Instead      map[string]int64 `json:"instead,omitempty"`
 	InsteadShare *float64         `json:"instead_share,omitempty"`
 	// ErrorTexts are the most frequent errors with their counts.

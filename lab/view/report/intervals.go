@@ -64,7 +64,8 @@ func scope(b *result.IntervalBasis) string {
 	if b == nil || b.Of != result.OfRun {
 		return ""
 	}
-	text := fmt.Sprintf("of this run, not of the system: slow spells must come several times, for which --duration %s is "+
+	text := fmt.Sprintf("of this run, not of the system: slow spells must come several times, for which "+
+		"--duration %s is "+
 		"needed", spanOf(b.NeedsS))
 	if b.CheckpointS > 0 {
 		text += fmt.Sprintf("; it saw no checkpoint (one every %s)", spanOf(b.CheckpointS))

@@ -26,7 +26,8 @@ func TestThePageOfAnInvalidRunSaysSoFirst(t *testing.T) {
 	r.Valid, r.InvalidReasons = false, []string{"nobody was served"}
 	got := pageOf(t, r)
 	if !strings.Contains(got, `<span class="score invalid">not valid</span>`) ||
-		strings.Contains(got, `<span class="score">0.951</span>`) || !strings.Contains(got, "Apdex 0.951, excellent: not to be quoted") ||
+		strings.Contains(got, `<span class="score">0.951</span>`) || !strings.Contains(got,
+		"Apdex 0.951, excellent: not to be quoted") ||
 		!strings.Contains(got, "<title>Not valid · Apdex 0.951 excellent") {
 		t.Error("the largest word of an invalid run is its band")
 	}

@@ -46,11 +46,13 @@ func Summary(w io.Writer, r *result.Result, page string) error {
 
 // headline has the verdict before the score: figures of a run that is not valid may not be quoted.
 func headline(r *result.Result) string {
-	score := fmt.Sprintf("APDEX %s  %s    %s %s", markedScore(r.Apdex, r.Ops), r.Band, intervalName(r), interval(r.Interval))
+	score := fmt.Sprintf("APDEX %s  %s    %s %s", markedScore(r.Apdex, r.Ops), r.Band, intervalName(r),
+		interval(r.Interval))
 	if r.Valid {
 		return "  " + score + "    valid\n"
 	}
-	return fmt.Sprintf("  %s: not to be quoted: Apdex %s, %s\n", strings.ToUpper(verdict(r)), markedScore(r.Apdex, r.Ops),
+	return fmt.Sprintf("  %s: not to be quoted: Apdex %s, %s\n", strings.ToUpper(verdict(r)), markedScore(r.Apdex,
+		r.Ops),
 		r.Band)
 }
 
@@ -175,7 +177,8 @@ func farBelow(all []result.Operation) string {
 	if most == 0 || most*headroomLeast > 1 {
 		return ""
 	}
-	return fmt.Sprintf("every p95 is below %s of its T: answers %.0f times as slow would score the same", percent(&most),
+	return fmt.Sprintf("every p95 is below %s of its T: answers %.0f times as slow would score the same",
+		percent(&most),
 		1/most)
 }
 

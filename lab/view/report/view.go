@@ -66,7 +66,8 @@ type operation struct {
 
 func newView(r *result.Result) *view {
 	v := &view{
-		Run: r, RunTitle: title(r), ERP: !r.Audit.None, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r), Users: count(int64(r.Users)),
+		Run: r, RunTitle: title(r), ERP: !r.Audit.None, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r),
+		Users: count(int64(r.Users)),
 		Gauge: gauge(r), Tiles: tiles(r),
 		SteadyFrom: seconds(r.Series.SteadyFromS), SteadyTo: seconds(r.Series.SteadyToS),
 		IntervalText: seconds(r.Series.IntervalS),
@@ -180,7 +181,8 @@ func tiles(r *result.Result) []tile {
 			More: percent(r.Generator.CPUShare) + " of the cores"},
 	}
 	if !r.Audit.None {
-		books := tile{Name: "Audit", Value: auditWord(r.Audit), More: fmt.Sprintf("%d checks of the books", r.Audit.Checks)}
+		books := tile{Name: "Audit", Value: auditWord(r.Audit), More: fmt.Sprintf("%d checks of the books",
+			r.Audit.Checks)}
 		if !r.Audit.Clean {
 			books.Tone = "bad"
 		}
