@@ -204,7 +204,7 @@ func showSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 	case len(others) > 0:
 		document = others[rng.IntN(len(others))]
 	default: // a base without sales: the list is all there is to show
-		return c.instead(ctx, s, operations.GoodsSaleList, listSearched("goods-sale"), rng)
+		return c.instead(ctx, s, operations.GoodsSaleCard, rng)
 	}
 	return c.look(ctx, s, "/v1/documents/goods-sale/"+document.String(), "", `{"id":"`+document.String()+`"`)
 }

@@ -31,13 +31,13 @@ func (r *recent) pick(rng *rand.Rand) (v id.ID, found bool) {
 	return r.ids[rng.IntN(own)], true
 }
 
-// instead carries out another operation than the one asked for, which has nothing to act on, and reports it.
-func (c *Client) instead(ctx context.Context, s *Session, operation string, do action,
-	rng *rand.Rand) (Outcome, error) {
+// instead carries out what stands in for an operation that has nothing to act on, and reports it.
+func (c *Client) instead(ctx context.Context, s *Session, lacking string, rng *rand.Rand) (Outcome, error) {
+	operation := operations.StandIn(lacking)
 	if c.options.Instead != nil {
 		c.options.Instead(ctx, operation)
 	}
-	return do(c, ctx, s, rng)
+	return c.actions[operation](c, ctx, s, rng)
 }
 
 // changeSale opens one of the last sales, replaces its lines and posts it again. Without one, it sells goods.
@@ -47,7 +47,7 @@ func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	case err != nil:
 		return Failed, err
 	case session == nil:
-		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
+		return c.instead(ctx, s, operations.GoodsSaleChange, rng)
 	}
 	outcome, err := c.change(ctx, s, "goods-sale", kept.id, session.sale(rng))
 	s.directory.stock.back(&s.directory.stock.sales, kept, outcome)
@@ -61,7 +61,7 @@ func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (
 	case err != nil:
 		return Failed, err
 	case session == nil:
-		return c.instead(ctx, s, operations.GoodsReceiptPost, postReceipt, rng)
+		return c.instead(ctx, s, operations.GoodsReceiptChange, rng)
 	}
 	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, session.receipt(rng))
 	s.directory.stock.back(&s.directory.stock.receipts, kept, outcome)
@@ -94,7 +94,7 @@ func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	k := &s.directory.stock
 	kept, found := k.sales.take()
 	if !found {
-		return c.instead(ctx, s, operations.GoodsSalePost, postSale, rng)
+		return c.instead(ctx, s, operations.GoodsSaleUnpost, rng)
 	}
 	path := "/v1/documents/goods-sale/" + kept.id.String()
 	outcome, err := c.bring(ctx, s, path+"/unpost", false)

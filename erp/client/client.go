@@ -79,6 +79,8 @@ func (e *Overload) Error() string {
 // Client carries out operations for any number of sessions; safe for concurrent use.
 type Client struct {
 	options Options
+	// actions by key operation: an operation may be carried out in place of another.
+	actions map[string]action
 	run     string // makes this client's idempotency keys and references unique
 	mutex   sync.Mutex
 	offices map[string]*office   // by organisation
@@ -107,7 +109,7 @@ func New(options Options) *Client {
 	if options.RefusedShare == 0 {
 		options.RefusedShare = RefusedShareDefault
 	}
-	return &Client{options: options, run: id.New().String(), offices: map[string]*office{},
+	return &Client{options: options, actions: actions, run: id.New().String(), offices: map[string]*office{},
 		known: map[id.ID]*directory{}, written: ledger{series: map[string]*Fates{}}}
 }
 
@@ -180,7 +182,7 @@ func (c *Client) Logout(ctx context.Context, s *Session) error {
 // for reports on the calendar. The error is nil for OK and Refused, and describes the failure for Overloaded (an
 // *Overload) and Failed. After a lost session (a worker restarted) it fails with ErrSession: log in again.
 func (c *Client) Do(ctx context.Context, s *Session, operation string, rng *rand.Rand) (Outcome, error) {
-	do, ok := actions[operation]
+	do, ok := c.actions[operation]
 	if !ok {
 		return Failed, fmt.Errorf("%w: %q", ErrUnknownOperation, operation)
 	}

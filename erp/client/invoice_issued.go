@@ -14,7 +14,7 @@ func postInvoice(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Ou
 	outcome, found, err := invoiceOnce(c, ctx, s, &s.directory.stock.toInvoice, "invoice-issued",
 		func(sale under) []byte { return append(sale.invoice(), '}') }, rng)
 	if !found {
-		return c.instead(ctx, s, operations.ServiceSalePost, postServiceSale, rng)
+		return c.instead(ctx, s, operations.InvoiceIssuedPost, rng)
 	}
 	return outcome, err
 }

@@ -24,7 +24,7 @@ func postPaymentRequest(c *Client, ctx context.Context, s *Session, rng *rand.Ra
 	from := &k.toRequest
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		if basis, from = k.toBeRequested(rng); from == nil {
-			return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
+			return c.instead(ctx, s, operations.PaymentRequestPost, rng)
 		}
 	}
 	payment, outcome, err := c.purchased(ctx, s, basis)
@@ -102,7 +102,7 @@ func postBankPayment(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	d := s.directory
 	p, found := d.stock.toPay.take()
 	if !found {
-		return c.instead(ctx, s, operations.PaymentRequestPost, postPaymentRequest, rng)
+		return c.instead(ctx, s, operations.BankPaymentPost, rng)
 	}
 	asked, more := p, rng.Float64() < c.options.RefusedShare
 	if more {

@@ -80,7 +80,7 @@ func postInvoiceReceived(c *Client, ctx context.Context, s *Session, rng *rand.R
 			return append(b, `"}`...)
 		}, rng)
 	if !found {
-		return c.instead(ctx, s, operations.ServicePurchasePost, postServicePurchase, rng)
+		return c.instead(ctx, s, operations.InvoiceReceivedPost, rng)
 	}
 	return outcome, err
 }
@@ -94,7 +94,7 @@ func postCommissioning(c *Client, ctx context.Context, s *Session, rng *rand.Ran
 	if again = again && rng.Float64() < c.options.RefusedShare; !again {
 		var found bool
 		if one, found = k.take(); !found {
-			return c.instead(ctx, s, operations.InternalConsumptionPost, postConsumption, rng)
+			return c.instead(ctx, s, operations.AssetCommissioningPost, rng)
 		}
 	}
 	b := one.asset.AppendText(append(make([]byte, 0, 256), `{"asset":"`...))

@@ -47,8 +47,8 @@ func (c *Client) workList(ctx context.Context, s *Session, report, query string)
 // is nothing, it sells goods.
 func postIssueOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	return workOff(c, ctx, s, rng, carrying{report: "to-ship", kind: "warehouse-issue-order", fits: inCell,
-		quantity: func(row toCarry) amount.Quantity { return min(row.Quantity, row.InCell) },
-		none:     operations.GoodsSalePost, otherwise: postSale})
+		quantity:  func(row toCarry) amount.Quantity { return min(row.Quantity, row.InCell) },
+		operation: operations.WarehouseIssueOrderPost})
 }
 
 // carrying is a kind of warehouse order: the report that lists what waits, and what is done if nothing does.
@@ -56,8 +56,7 @@ type carrying struct {
 	report, kind string
 	fits         func(toCarry) bool
 	quantity     func(toCarry) amount.Quantity
-	none         string
-	otherwise    action
+	operation    string
 }
 
 // workOff shows what waits, and makes the warehouse order of one of the documents.
@@ -75,7 +74,7 @@ func workOff(c *Client, ctx context.Context, s *Session, rng *rand.Rand, k carry
 	}
 	defer release()
 	if lines == nil {
-		return c.instead(ctx, s, k.none, k.otherwise, rng)
+		return c.instead(ctx, s, k.operation, rng)
 	}
 	_, outcome, err = c.made(ctx, s, k.kind, warehouseOrderJSON(lines, k.quantity), rng)
 	return outcome, err

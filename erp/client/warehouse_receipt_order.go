@@ -12,6 +12,6 @@ import (
 // receives goods.
 func postReceiptOrder(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	return workOff(c, ctx, s, rng, carrying{report: "to-receive", kind: "warehouse-receipt-order", fits: inReach,
-		quantity: func(row toCarry) amount.Quantity { return row.Quantity },
-		none:     operations.GoodsReceiptPost, otherwise: postReceipt})
+		quantity:  func(row toCarry) amount.Quantity { return row.Quantity },
+		operation: operations.WarehouseReceiptOrderPost})
 }

@@ -36,6 +36,8 @@ type Server struct {
 	Postmaster int
 	// WAL is the number of bytes of log written since the server was created; nil on a standby.
 	WAL *int64
+	// Checkpoints begun since the statistics were reset.
+	Checkpoints int64
 }
 
 //go:embed settings.sql
@@ -73,6 +75,9 @@ func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, who).Scan(&s.Started, &backend, &s.WAL, &s.Replayed, &s.Cleared); err != nil {
 		return err
 	}
+	if err := s.countCheckpoints(ctx, conn); err != nil {
+		return err
+	}
 	s.Database = database.Identity(ctx, conn)
 	if s.Here = isHere(conn.PgConn().Conn().RemoteAddr()); s.Here {
 		s.Postmaster = postmaster(backend, s.Started)
@@ -85,6 +90,20 @@ func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
 	var name, value string
 	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error { s.Settings[name] = value; return nil })
 	return err
+}
+
+// countCheckpoints in the view that the server's version has: PostgreSQL 17 moved them.
+func (s *Server) countCheckpoints(ctx context.Context, conn *pgx.Conn) error {
+	var moved bool
+	if err := conn.QueryRow(ctx, "select to_regclass('pg_catalog.pg_stat_checkpointer') is not null").
+		Scan(&moved); err != nil {
+		return err
+	}
+	count := "select checkpoints_timed + checkpoints_req from pg_stat_bgwriter"
+	if moved {
+		count = "select num_timed + num_requested from pg_stat_checkpointer"
+	}
+	return conn.QueryRow(ctx, count).Scan(&s.Checkpoints)
 }
 
 func isHere(at net.Addr) bool {

@@ -53,9 +53,12 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 		addStandstills(all, r.made.Tally)
 	}
 	addIntervals(all, r.made.Tally)
+	addShortages(all)
+	addHeadroom(all)
 	r.judge(all)
 	r.score(all)
 	r.diagnose(all)
+	all.Operations = withoutUnused(all.Operations)
 }
 
 // score is empty if the books are wrong.
@@ -66,7 +69,7 @@ func (r *record) score(all *result.Result) {
 	}
 	interval, basis := r.made.Tally.ApdexInterval()
 	if basis != nil {
-		all.IntervalBasis = &result.IntervalBasis{SteadyS: float64(basis.Seconds), BlockS: float64(basis.Block)}
+		all.IntervalBasis = r.intervalBasis(basis)
 	}
 	all.Apdex, all.Interval, all.Band = &score, &interval, apdex.BandOf(score)
 }
@@ -85,12 +88,14 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 		counted := counts.Operations[i]
 		all[i] = result.Operation{
 			ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Priority: op.Priority,
-			Weight: weights[op.ID],
+			Weight: weights[op.ID], Least: int64(op.Least),
 			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
-			Latency: latency(counted.Latency), HistogramT: counted.Units, ErrorTexts: errorTexts(counted.Errors),
+			Latency: latency(counted.Latency), HistogramT: counted.Units,
+			ErrorTexts: errorTexts(r.namedAfter(counted.Errors)),
 		}
 		if counted.N() > 0 {
 			all[i].LatencyAll = latencyAll(counted)
+			all[i].LatencyRepeated = all[i].LatencyAll
 			n := float64(counted.N())
 			all[i].OwnWait = &result.OwnWait{MeanMS: milliseconds(counted.GeneratorWait.Sum) / n,
 				MaxMS:      milliseconds(counted.GeneratorWait.Max),
@@ -217,7 +222,8 @@ func (r *record) conditions() result.Conditions {
 		Engine:  r.engine(),
 		Workers: r.workers,
 		Load: result.Load{
-			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Roles: crowded, Day: day(r.crowd.Pace),
+			Model: r.model(), Arrivals: r.arrivals(), Scenario: r.scenario(), Profile: r.profile(), Roles: crowded,
+			Day:   day(r.crowd.Pace),
 			Think: meanThink(crowded),
 			RampS: r.Ramp.Seconds(), DurationS: r.Duration.Seconds(), TimeoutS: r.Timeout.Seconds(),
 			LagLimitS: r.LagLimit.Seconds(),
@@ -253,6 +259,14 @@ func (r *record) scenario() *result.Scenario {
 		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
 	}
 	return shown
+}
+
+func (r *record) profile() *result.Profile {
+	name, changes := r.Load.Profile()
+	if name == "" {
+		return nil
+	}
+	return &result.Profile{Name: name, Changes: changes}
 }
 
 func (r *record) model() string {

@@ -2,11 +2,14 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run/result"
@@ -31,6 +34,7 @@ func (r *record) disturbance() *result.Disturbance {
 	d := &result.Disturbance{Limit: r.DisturbedLimit, Unattributed: r.unattributed(),
 		Steal: r.meters.share(stealCPU, from, to)}
 	d.Others, d.Who = r.meters.neighbours.Share()
+	d.OthersBefore, d.WhoBefore = r.othersBefore.Share()
 	d.Throttled = r.meters.part(throttledTime, from, to)
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
 	d.Clients = r.otherClients()
@@ -43,6 +47,32 @@ func (r *record) disturbance() *result.Disturbance {
 		})
 	}
 	return d
+}
+
+// aroundFor is how long processors are watched before the load.
+const aroundFor = 2 * time.Second
+
+// lookAround reads who uses the processors before the load, if later nobody can tell the system's processes from
+// others: while nothing is asked of the system, it is not the system.
+func (s *setup) lookAround(ctx context.Context) {
+	if !s.unattributed() || s.DisturbedLimit <= 0 || s.DisturbedLimit >= 1 {
+		return
+	}
+	m := newMeter(s.servers, s.postmaster(), s.feed.say, nil)
+	m.neighbours.To = aroundFor
+	began := time.Now()
+	look := func() {
+		if everyone, err := cpu.ReadEveryone(); err == nil {
+			m.readProcesses(time.Since(began), everyone, func(int, time.Duration, error) {})
+		}
+	}
+	look()
+	select {
+	case <-time.After(aroundFor):
+		look()
+		s.othersBefore = m.neighbours
+	case <-ctx.Done():
+	}
 }
 
 // unattributed reports whether part of the system may run on this machine in processes that we do not know: a database

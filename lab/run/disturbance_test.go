@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -230,5 +233,30 @@ func TestALoadThatCannotBeSeenIsReported(t *testing.T) {
 	if got := disturbedBelow(&result.Result{Disturbance: limit}); len(got) != 1 ||
 		!strings.Contains(got[0], "whether others used the database is not known: ask worker") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Behind requests of one's own may be processes that nobody knows. Those that were busy before anything was asked are
+// not of the system.
+func TestOthersBeforeTheLoadAreNotTheSystems(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	for range runtime.NumCPU() {
+		burner := exec.Command("sh", "-c", "while :; do :; done")
+		if err := burner.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = burner.Process.Kill()
+			_ = burner.Wait()
+		}()
+	}
+	o := ownRun(t, "application = \"none\"\nusers = 20\n[think]\nmean = \"100ms\"\n[http]\nbase = \""+server.URL+"\"\n"+
+		"[operations.look]\ntarget = \"500ms\"\nurl = \"/\"\n")
+	o.DisturbedLimit = DisturbedLimitDefault
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !slices.Contains(r.InvalidCauses, result.ByDisturbance) || !r.Disturbance.Unattributed ||
+		!strings.Contains(strings.Join(r.InvalidReasons, "\n"), "already before the load (") {
+		t.Errorf("%q, %+v", r.InvalidReasons, r.Disturbance)
 	}
 }

@@ -21,6 +21,7 @@ type execution struct {
 // execute logs the users in and lets them work; what is seen goes into the record.
 func (s *setup) execute(ctx context.Context) (err error) {
 	defer s.generator.Close()
+	s.lookAround(ctx)
 	s.memoryBefore = memoryNow(s.servers, s.postmaster())
 	if err := s.logIn(ctx); err != nil {
 		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), s.crew.lastWords()))
@@ -95,12 +96,19 @@ func (e *execution) controlTarget(working context.Context, w *Watch) *controlTar
 // look makes a snapshot of a generator's figures for the progress board, the live picture and other watchers.
 func (e *execution) look() func(users.Second) {
 	board := e.board.watch(e.Options)
+	var failing alike
 	return func(l users.Second) {
 		s := Snapshot{At: l.At, Phase: phaseAt(l.At, l.Tally.From, l.Tally.To), Operations: e.crowd.Operations,
 			Page: l.Page, Tally: l.Tally}
 		board(s)
 		e.journal.add(l.Page)
 		e.feed.second(s, leftAt(s.At, e.Options))
+		if text, all := failing.add(l.Page); all && e.failedAlike == "" {
+			e.failedAlike = text
+			e.feed.say(live.Alarm, "the run ends: all operations fail alike: "+text)
+			e.end()
+		}
+		e.failedCount = failing.failures
 		if e.Snapshot != nil {
 			e.Snapshot(s)
 		}

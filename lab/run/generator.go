@@ -78,6 +78,8 @@ type LoadResult struct {
 	Lost []Lost
 	// Frozen lists the times in which generators stood still.
 	Frozen []Frozen
+	// Late says which users began without a session.
+	Late []string
 	// Wrong says why the figures may not be quoted.
 	Wrong []string
 }
@@ -142,6 +144,7 @@ type Local struct {
 	plan Plan
 	cast *cast
 	live liveMemory
+	late users.Late
 }
 
 // LogIn opens the sessions.
@@ -157,12 +160,17 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 		return err
 	}
 	first := plan.Users / 2
-	if err := users.LogIn(ctx, 0, first, plan.Segment, l.cast, done); err != nil {
+	early, err := users.LogIn(ctx, 0, first, plan.Segment, l.cast, done)
+	if err != nil {
 		return err
 	}
 	l.live.half = liveBytes()
-	if err := users.LogIn(ctx, first, plan.Users, plan.Segment, l.cast, done); err != nil {
+	late, err := users.LogIn(ctx, first, plan.Users, plan.Segment, l.cast, done)
+	if err != nil {
 		return err
+	}
+	if l.late = late; early.Users > 0 {
+		l.late = users.Late{Users: early.Users + late.Users, Err: early.Err}
 	}
 	l.live.all, l.live.halfUsers, l.live.users = liveBytes(), plan.Segment.Of(first), plan.ownUsers()
 	return nil
@@ -176,7 +184,8 @@ func (l *Local) Enter(ctx context.Context, from, to int) error {
 	if l.cast == nil {
 		return errNobody
 	}
-	return users.LogIn(ctx, from, to, l.plan.Segment, l.cast, nil)
+	_, err := users.LogIn(ctx, from, to, l.plan.Segment, l.cast, nil)
+	return err
 }
 
 // Work starts at once.
@@ -210,6 +219,11 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 	frozen := feelPulse(began)
 	made.Tally, err = crowd.Run(ctx, l.cast)
 	made.Frozen = frozen()
+	if l.late.Users > 0 {
+		made.Late = []string{fmt.Sprintf("%d of %d users could not log in before the load and tried again when they "+
+			"acted: %v",
+			l.late.Users, l.plan.ownUsers(), l.late.Err)}
+	}
 	if err != nil {
 		return made, fmt.Errorf("run the users: %w", err)
 	}

@@ -40,6 +40,9 @@ func (s *setup) inspect(ctx context.Context) {
 	var err error
 	if s.before != nil {
 		s.after, err = lookPatiently(ctx, s.DSN)
+		if s.after == nil || s.restarted() || s.recovered() {
+			s.lastWords = s.log.lastWords()
+		}
 	}
 	if err == nil {
 		s.reconcile(ctx)

@@ -5,11 +5,13 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// shares of the mix, 0..1.
+// shares of the mix, 0..1, of the operations that are in it.
 func shares(planned []users.Operation) map[string]float64 {
 	all := map[string]float64{}
 	for _, op := range planned {
-		all[op.ID] = op.Weight
+		if op.Weight > 0 {
+			all[op.ID] = op.Weight
+		}
 	}
 	return all
 }

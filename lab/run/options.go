@@ -63,6 +63,9 @@ type Options struct {
 	// Software is the version of Plimsoll that runs.
 	Software string
 
+	// Asked says in words which database DSN is, if nobody named it: "the default cluster".
+	Asked string
+
 	// Store keeps the result; nil: it is not stored.
 	Store *store.Store
 	// Progress is called about once a second from one goroutine, never concurrently; a slow one misses calls and delays

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -227,5 +228,60 @@ func TestASystemThatRefusesEverythingIsNotValid(t *testing.T) {
 	if r.Valid || !strings.Contains(strings.Join(r.InvalidReasons, "\n"), "a was refused") ||
 		r.RefusedShare == nil || *r.RefusedShare != 1 || *r.Operations[0].RefusedShare != 1 {
 		t.Errorf("valid %v, %q, share %v", r.Valid, r.InvalidReasons, r.RefusedShare)
+	}
+}
+
+// A system that refuses everybody serves nobody, even if the scenario expects it. What is listed and never ran is told;
+// answers far below T leave the score no room to fall, which the headroom shows.
+func TestNothingThatServedNobodyIsValid(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	o := ownRun(t, "application = \"none\"\nusers = 20\n[think]\nmean = \"100ms\"\n"+
+		"[operations.a]\ntarget = \"30s\"\nurl = \""+server.URL+"/wrong\"\nrefused = 404\nrefused_share = 1\n"+
+		"[operations.b]\ntarget = \"1s\"\nurl = \""+server.URL+"/wrong\"\nrefused = 404\nrefused_share = 1\n"+
+		"weight = 0.000001\n[operations.c]\ntarget = \"1s\"\nurl = \""+server.URL+"/\"\nweight = 0\n")
+	r := mustRun(t, t.Context(), o)
+	if r.Valid || !strings.Contains(strings.Join(r.InvalidReasons, "\n"), "nobody was served") {
+		t.Errorf("valid %v, %q", r.Valid, r.InvalidReasons)
+	}
+	want := "never ran: b (less than 10 times were to be expected; a longer --duration or more --users brings it), " +
+		"c (nobody has it in the mix)"
+	if !slices.Contains(r.Warnings, want) {
+		t.Errorf("%q, want %q", r.Warnings, want)
+	}
+	a := byID(r)["a"]
+	if share := a.P95OfTarget; share == nil || *share <= 0 || *share > 0.5 || *share != *a.LatencyAll.P95/30_000 {
+		t.Errorf("p95 %v of a T of 30 s: %v", a.LatencyAll, share)
+	}
+}
+
+// One of many who cannot log in ends nothing, and is named with what was asked and answered.
+func TestLogInsThatFail(t *testing.T) {
+	one := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); r.URL.Path == "/login" && (!one || string(body) == "17") {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, "{\"error\":\n\"no such user\"}")
+		}
+	}))
+	defer server.Close()
+	own := func() Options {
+		return ownRun(t, "application = \"none\"\nusers = 350\n[think]\nmean = \"1s\"\n[http]\nbase = \""+server.URL+
+			"\"\n[login]\nmethod = \"POST\"\nurl = \"/login?secret=1\"\nbody = \"{{client_id}}\"\n"+
+			"[operations.a]\ntarget = \"1s\"\nurl = \"/\"\n")
+	}
+	want := "log in user 18: POST " + server.URL + "/login answered status 400: {\"error\": \"no such user\"}"
+	r := mustRun(t, t.Context(), own())
+	if len(resulttest.Against(r)) > 0 || r.OK == 0 || r.Errors == 0 || r.Errors > 20 ||
+		!slices.Contains(r.Warnings,
+			"1 of 350 users could not log in before the load and tried again when they acted: "+
+				want) {
+		t.Errorf("%q, %+v, %q", r.InvalidReasons, r.Totals, r.Warnings)
+	}
+	one = false
+	_, err := Run(t.Context(), own())
+	if err == nil || !strings.Contains(err.Error(), "answered status 400: {\"error\": \"no such user\"}") ||
+		!strings.Contains(err.Error(), "0 of ") {
+		t.Error(err)
 	}
 }

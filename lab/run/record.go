@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"plimsoll/lab/host/machine"
+	"plimsoll/lab/host/neighbours"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/postgres"
 	"plimsoll/lab/run/result"
@@ -26,14 +27,18 @@ type record struct {
 
 	rampBegan      time.Time
 	made           LoadResult
-	memoryBefore   held // log-in
-	memoryAfter    held // it
+	memoryBefore   held             // log-in
+	memoryAfter    held             // it
+	othersBefore   neighbours.Watch // the load
 	meters         readings
 	company        *company       // nil: nobody looked
 	diagnosis      *diagnosis     // nil: there is no database
 	changes        []users.Change // by hand
 	deaths         []death        // of workers in service
 	stoppedByHand  bool
+	failedAlike    string // the error of all operations, for which the run was ended; empty: it was not
+	failedCount    int64
+	lastWords      string       // of the server's log, if it died
 	notKept        string       // why the result of a run that ended could not be stored
 	journalStop    *journalStop // nil: the journal is complete
 	audit          result.Audit

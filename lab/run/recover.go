@@ -77,7 +77,7 @@ func restoredRecord(started *result.Result) *record {
 	for _, op := range started.Operations {
 		r.crowd.Operations = append(r.crowd.Operations, users.Operation{ID: op.ID, Title: op.Title,
 			Target: seconds(op.TargetMS / 1000), Priority: op.Priority, Weight: op.Weight,
-			Refused: op.RefusedExpected})
+			Refused: op.RefusedExpected, Least: int(op.Least)})
 	}
 	r.made.Tally = users.NewTally(r.crowd.Operations, r.Ramp, r.End())
 	return r

@@ -10,6 +10,7 @@ import (
 const RefusedBeyond = 0.1
 
 // judgeRefusals makes a run not valid if controls refused far more of an operation than expected, or of all of them.
+// That all were refused is a reason of its own.
 func judgeRefusals(v *verdict, all *result.Result) {
 	found, expected := false, 0.0
 	for _, op := range all.Operations {
@@ -21,7 +22,7 @@ func judgeRefusals(v *verdict, all *result.Result) {
 				100*op.RefusedExpected)
 		}
 	}
-	if expected /= float64(max(1, all.OK+all.Refused)); !found && farMore(all.Totals, expected) {
+	if expected /= float64(max(1, all.OK+all.Refused)); !found && all.OK > 0 && farMore(all.Totals, expected) {
 		v.addReasonIf(result.BySystem, true, "%d of %d operations were refused (%.0f %%), %.0f %% were expected",
 			all.Refused, all.OK+all.Refused, 100*result.ValueOrZero(all.Totals.Refusals()), 100*expected)
 	}

@@ -25,6 +25,7 @@ func Run(ctx context.Context, o Options) (all *result.Result, err error) {
 	}
 	// If the result could not be stored, the journal is what is left of the run.
 	defer func() { s.journal.close(all != nil && err != nil && !s.Store.IsComplete(s.id)) }()
+	defer func() { s.log.close() }()
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}

@@ -67,14 +67,14 @@ func addInterval(s *result.Series, from time.Duration, i tally.Interval) {
 	if score, ok := i.Apdex.Score(); ok {
 		s.Apdex[len(s.Apdex)-1] = &score
 	}
-	s.P50MS = append(s.P50MS, percentile(i, i.P50))
-	s.P95MS = append(s.P95MS, percentile(i, i.P95))
-	s.P99MS = append(s.P99MS, percentile(i, i.P99))
+	s.P50MS = append(s.P50MS, percentile(i.P50))
+	s.P95MS = append(s.P95MS, percentile(i.P95))
+	s.P99MS = append(s.P99MS, percentile(i.P99))
 }
 
-// percentile is null where nothing was answered.
-func percentile(i tally.Interval, d time.Duration) *float64 {
-	if i.Answered() == 0 {
+// percentile is null where it is a failed operation, or nothing ended.
+func percentile(d time.Duration) *float64 {
+	if d == tally.NoPercentile {
 		return nil
 	}
 	ms := milliseconds(d)

@@ -23,6 +23,7 @@ type setup struct {
 	feed      feed
 	journal   *journal
 	crew      *crew
+	log       *serverLog // nil: not visible from here
 	// workersSeen by a load that has no connection string.
 	workersSeen *workersSeen
 }
@@ -62,6 +63,7 @@ func (s *setup) open(ctx context.Context) (err error) {
 				"'plimsoll status' shows whether it runs; 'plimsoll up' starts one")
 		}
 	}
+	s.log = openServerLog(s.postmaster())
 	if s.crew, err = hire(ctx, s.Options, s.id); err != nil {
 		return err
 	}

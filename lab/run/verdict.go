@@ -2,9 +2,7 @@ package run
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/lab/load/apdex"
@@ -50,6 +48,8 @@ func (r *record) judge(all *result.Result) {
 	r.judgeBooks(&v)
 	all.InvalidReasons, all.InvalidCauses = v.reasons, v.causes
 	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
+	r.addMissing(all)
+	all.Warnings = append(all.Warnings, r.made.Late...)
 	if r.journalStop != nil {
 		all.Warnings = append(all.Warnings, r.journalStop.String()+
 			"; the figures come from the complete record in memory: free disk space before the next run")
@@ -59,23 +59,6 @@ func (r *record) judge(all *result.Result) {
 // warnings name what an overall score hides: an operation that always fails lowers it only by its share.
 func warnings(all *result.Result) []string {
 	return slices.Concat(unanswered(all), resent(all), shortages(all), lostWork(all), disturbedBelow(all))
-}
-
-// shortages name the operations that came less often than the mix says, because there was nothing to act on.
-func shortages(all *result.Result) (texts []string) {
-	for _, op := range all.Operations {
-		var did []string
-		n := int64(0)
-		for _, other := range slices.Sorted(maps.Keys(op.Instead)) {
-			did, n = append(did, other), n+op.Instead[other]
-		}
-		if n > 0 {
-			texts = append(texts, fmt.Sprintf(
-				"%s: %d of %d had nothing to act on and were carried out, and counted, as %s",
-				op.ID, n, n+op.Ops, strings.Join(did, " or ")))
-		}
-	}
-	return texts
 }
 
 // resent requests hide lost connections: their operations may have ended well.
@@ -131,12 +114,20 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 	for _, url := range r.profilesAfter.restartedSince(r.profilesBefore) {
 		v.addReasonIf(result.ByAccident, true, "the application server %s was started again in mid-run", url)
 	}
-	v.addReasonIf(result.ByAccident, r.restarted(), "the database server was restarted in mid-run")
-	v.addReasonIf(result.ByAccident, r.recovered(), "the database server crashed and recovered in mid-run")
-	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "the database server was lost in mid-run")
-	v.addReasonIf(result.ByFewness, all.Ops < OpsMin, "too few operations: %d, at least %d are needed", all.Ops, OpsMin)
-	v.addReasonIf(result.BySystem, all.Ops > 0 && all.OK+all.Refused == 0, "no operation got a valid answer")
+	v.addReasonIf(result.ByAccident, r.restarted(), "%s", r.died("the database server was restarted in mid-run"))
+	v.addReasonIf(result.ByAccident, r.recovered(), "%s",
+		r.died("the database server crashed and recovered in mid-run"))
+	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "%s",
+		r.died("the database server was lost in mid-run"))
+	unanswered := all.Ops > 0 && all.OK+all.Refused == 0 || r.failedAlike != ""
+	v.addReasonIf(result.ByFewness, all.Ops < OpsMin && !unanswered, // more of them would fail as well
+		"too few operations: %d, at least %d are needed", all.Ops, OpsMin)
+	v.addReasonIf(result.BySystem, unanswered, "%s", r.noAnswer())
+	v.addReasonIf(result.BySystem, all.OK == 0 && all.Refused > 0,
+		"nobody was served: all %d valid answers were refusals", all.Refused)
 	judgeRefusals(v, all)
+	judgeShortages(v, all)
+	judgeCoverage(v, all)
 	full := diskFull(all)
 	v.addReasonIf(result.BySystem, full > 0,
 		"the disk of the database was full (SQLSTATE 53100): %d operations failed by it; free disk space", full)

@@ -62,8 +62,29 @@ func TestVerdict(t *testing.T) {
 		{"AFewOfFew", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 9, Refused: 9}}}
 		}, "", ""},
+		{"NobodyServedThoughExpected", func(_ *record, r *result.Result) {
+			r.OK, r.Refused = 0, 200
+			r.Operations = []result.Operation{{ID: "a", Totals: result.Totals{Ops: 200, Refused: 200},
+				RefusedExpected: 1}}
+		}, "nobody was served: all 200 valid answers were refusals", result.BySystem},
 		{"AllRefusedByFew", func(_ *record, r *result.Result) { r.OK, r.Refused = 0, 200 },
-			"200 of 200 operations were refused", result.BySystem},
+			"nobody was served", result.BySystem},
+		{"OneThatNeverRan", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Weight: 0.9, Totals: result.Totals{Ops: 200, OK: 200}},
+				{ID: "b", Weight: 0.1}}
+		}, "b never ran, 20 times were to be expected", result.ByLoad},
+		{"OneThatNeverRanByChance", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Weight: 0.99, Totals: result.Totals{Ops: 200, OK: 200}},
+				{ID: "b", Weight: 0.01}}
+		}, "", ""},
+		{"FewerThanItsLeastCount", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Weight: 0.99, Totals: result.Totals{Ops: 198, OK: 198}},
+				{ID: "b", Weight: 0.01, Least: 3, Totals: result.Totals{Ops: 4, OK: 1, Refused: 1, Errors: 2}}}
+		}, "b was answered 2 times, its least count is 3", result.ByFewness},
+		{"AsManyAsItsLeastCount", func(_ *record, r *result.Result) {
+			r.Operations = []result.Operation{{ID: "a", Weight: 0.99, Totals: result.Totals{Ops: 198, OK: 198}},
+				{ID: "b", Weight: 0.01, Least: 2, Totals: result.Totals{Ops: 2, OK: 1, Refused: 1}}}
+		}, "", ""},
 		{"WrongBooks", func(s *record, _ *result.Result) {
 			s.audit.Clean = false
 			s.audit.Violations = 3

@@ -40,10 +40,15 @@ export const showWaits = () => {
     row.children[2].firstElementChild.style.width = `${Math.round((100 * sessions) / most)}%`;
   });
   const db = picture.seconds.at(-1)?.db;
+  const ended = picture.state.phase === "audit" || picture.state.phase === "done";
   const transactions = db?.transactions == null ? "–" : Math.round(db.transactions);
   write(
     by("waits-note"),
-    db ? `${db.connections} connections; ${transactions} transactions per second.` : "No database is watched.",
+    db
+      ? `${db.connections} connections; ${transactions} transactions per second.`
+      : ended
+        ? "The load has ended."
+        : "No database is watched.",
   );
 };
 

@@ -85,7 +85,11 @@ const tiles = () => {
       "Sessions waiting",
       waiting == null ? "–" : waiting.toFixed(1),
       "",
-      atWork == null ? "no database watched" : `of ${atWork.toFixed(1)} active, last 10 s`,
+      ended
+        ? "the load has ended"
+        : atWork == null
+          ? "no database watched"
+          : `of ${atWork.toFixed(1)} active, last 10 s`,
     ],
     [
       "Log",

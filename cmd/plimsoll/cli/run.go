@@ -28,6 +28,7 @@ import (
 
 type runOptions struct {
 	samples string // file
+	details bool
 	measureOptions
 	figureOptions
 	lookOptions
@@ -42,6 +43,9 @@ func (a *app) addRun(root *cobra.Command) {
 report. Users act, wait for the answer, think, and act again. Anything missing is created
 first: a local PostgreSQL cluster, a small filled database, application servers. Whatever this
 command starts, it stops at the end.
+
+It prints the verdict and why, the worst operations, what limits the system, and where the
+report is. --details prints all tables and conditions, as does 'plimsoll report' afterwards.
 
 --ui shows the run in a browser while it lasts: users, throughput, Apdex by operation, latency,
 database waits, processors, events. There you can pause the run, change the number of users, or
@@ -74,6 +78,8 @@ operation failed every time (in ten tries or more).`,
 	fs.StringVar(&o.samples, "samples", "", "write every operation to this Parquet `FILE`, for 'plimsoll recompute'; "+
 		"with --agents local:N one file for each agent, such as run.1.parquet")
 	config.FlagOnly(fs, "samples")
+	fs.BoolVar(&o.details, "details", false, "print all tables and conditions above the summary")
+	config.FlagOnly(fs, "details")
 	samplingFlag(fs, &o.sampling, "sampling", "")
 	a.measureFlags(c, &o.measureOptions)
 	lookFlags(c, &o.lookOptions)
@@ -131,6 +137,9 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 		}
 	}
 	options.DSN, options.Profile = dsn, profile
+	if !o.foreign() && !o.clusterFlag.Changed {
+		options.Asked = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
+	}
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
 	defer a.meter.End()
 	fleet, err := a.fleet(ctx, o.fleet, dsn, o.samples)
@@ -223,28 +232,19 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	if a.json {
 		return a.emit(r)
 	}
-	if err := report.Text(a.stdout, r); err != nil {
-		return err
-	}
 	path := o.html
 	if path == "" {
 		path = store.Default().ReportPath(r.ID)
 	}
-	// The tables above are longer than a screen: what matters most comes again.
-	valid := "valid"
-	if !r.Valid {
-		valid = "not valid"
-	}
-	score := string(r.Band)
-	if r.Apdex != nil {
-		score = "Apdex " + apdex.Text(*r.Apdex) + " " + score
-	}
-	fmt.Fprintf(a.stdout, "result: %s, %d users, %s\n", score, r.Users, valid)
 	if !fileExists(path) {
-		return nil // it could not be written, which is said
+		path = "" // it could not be written, which is said
 	}
-	_, err := fmt.Fprintf(a.stdout, "report: %s\n", path)
-	return err
+	if o.details {
+		if err := report.Text(a.stdout, r); err != nil {
+			return err
+		}
+	}
+	return report.Summary(a.stdout, r, path) // below the tables, which are longer than a screen, what matters most
 }
 
 // judge is the exit code's reason, the gravest first.

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/load/users"
 )
 
 func (a *app) addScenario(root *cobra.Command) {
@@ -49,6 +51,7 @@ func (a *app) scenario(path string) error {
 
 func (a *app) showScenario(s *scenario.Scenario) error {
 	c := s.Crowd(0, nil)
+	c.Operations = slices.DeleteFunc(c.Operations, func(op users.Operation) bool { return op.Weight == 0 })
 	fmt.Fprintf(a.stdout, "scenario %s (%s): %d users, %d key operations\n\n", s.Name, s.Digest(), c.Users,
 		len(c.Operations))
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

@@ -49,6 +49,9 @@ type Interval struct {
 	Low, High float64
 	Block     int // moments that were drawn together
 	Moments   int
+	// Wanted is Block without its limit (BlocksMin): if it is more, the series is too short to show how its moments
+	// depend on each other.
+	Wanted int
 }
 
 // Ratio is the interval of ΣPart/ΣWhole; false with too few or empty moments.
@@ -62,12 +65,21 @@ func Ratio(series []Moment) (Interval, bool) {
 	if n < MomentsMin || !ok {
 		return Interval{}, false
 	}
-	block := min(longer*blockLength(deviations(series, estimate)), n/BlocksMin)
+	wanted := longer * blockLength(deviations(series, estimate))
+	block := min(wanted, n/BlocksMin)
 	drawn := resample(series, block)
 	tail := expanded(float64(n) / float64(block))
 	return Interval{min(estimate, quantile(drawn, tail)), max(estimate, quantile(drawn, 1-tail)), joined * block,
-		joined * n}, true
+		joined * n, joined * wanted}, true
 }
+
+// SpeaksFrom is how long a series must be for its interval to hold the truth of the system, and not of the series
+// alone: slow spells that come at random twice a minute must be in it several times. In series of 20 and 30 s, 95 %
+// intervals held the truth in 52 % and 67 %, in 120 s and more in 93 % (a test holds that).
+const SpeaksFrom = 120 // seconds
+
+// Needs is how many seconds a series must have, whose moments are so many seconds long, to speak for its system.
+func (i Interval) Needs(width int) int { return max(SpeaksFrom, BlocksMin*i.Wanted*width) }
 
 // Mean is the interval of the mean over moments of equal length.
 func Mean(values []float64) (Interval, bool) {

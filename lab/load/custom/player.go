@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"plimsoll/lab/load/request"
 	"plimsoll/lab/load/script"
 	"plimsoll/lab/load/tally"
 )
@@ -38,11 +39,13 @@ type Player struct {
 	pool  *pgxpool.Pool
 	start map[string]script.Value // variables that every user starts with
 	users []map[string]script.Value
+	out   []bool // users who could not log in yet
 }
 
 // Open makes the player and, if there is SQL, its connections.
 func Open(ctx context.Context, o Options) (*Player, error) {
-	p := &Player{Options: o, users: make([]map[string]script.Value, o.Users), start: map[string]script.Value{}}
+	p := &Player{Options: o, users: make([]map[string]script.Value, o.Users), out: make([]bool, o.Users),
+		start: map[string]script.Value{}}
 	for name, text := range o.Variables {
 		p.start[name] = script.Text(text)
 	}
@@ -92,11 +95,21 @@ func (p *Player) LogIn(ctx context.Context, user int) error {
 	if err == nil && outcome != tally.OK {
 		err = errors.New(outcome.String())
 	}
+	p.out[user] = err != nil
+	var answered *request.Unexpected
+	if errors.As(err, &answered) {
+		return errors.New(answered.Detail())
+	}
 	return err
 }
 
-// Play does one operation.
+// Play does one operation. Who could not log in before tries again, as a person would.
 func (p *Player) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
+	if p.out[user] {
+		if err := p.LogIn(ctx, user); err != nil {
+			return tally.Failed, fmt.Errorf("log in: %w", err)
+		}
+	}
 	return p.do(ctx, user, p.Actions[operation], rng)
 }
 

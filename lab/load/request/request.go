@@ -56,7 +56,7 @@ func (r *Request) Do(ctx context.Context, transport http.RoundTripper, base stri
 	if err != nil {
 		return tally.Failed, fmt.Errorf("read answer: %w", err)
 	}
-	return r.judge(answer.StatusCode, body, variables)
+	return r.judge(answer, body, variables)
 }
 
 // plain drops the address from a client's error. It differs between users, and equal errors are counted together.
@@ -103,7 +103,8 @@ func (r *Request) build(ctx context.Context, base string, variables map[string]s
 	return request, nil
 }
 
-func (r *Request) judge(status int, body []byte, variables map[string]script.Value) (tally.Outcome, error) {
+func (r *Request) judge(answer *http.Response, body []byte, variables map[string]script.Value) (tally.Outcome, error) {
+	status := answer.StatusCode
 	switch {
 	case slices.Contains(r.Refused, status):
 		return tally.Refused, nil
@@ -113,7 +114,7 @@ func (r *Request) judge(status int, body []byte, variables map[string]script.Val
 		if slices.Contains(overloaded, status) {
 			outcome = tally.Overload
 		}
-		return outcome, fmt.Errorf("status %d", status)
+		return outcome, unexpected(answer, body)
 	case !bytes.Contains(body, []byte(r.Contains)):
 		return tally.Failed, fmt.Errorf("the answer does not contain %q", r.Contains)
 	}

@@ -40,6 +40,7 @@ func init() {
 		{"operations.*.title", false, ofOperation(text, func(op *Operation, s string) { op.Title = s })},
 		{"operations.*.target", false, ofOperation(duration, func(op *Operation, d time.Duration) { op.Target = d })},
 		{"operations.*.priority", false, operationCount(1, 100, func(op *Operation, n int) { op.Priority = n })},
+		{"operations.*.least", false, operationCount(0, 1e9, func(op *Operation, n int) { op.Least = n })},
 		{"operations.*.refused_share", false,
 			ofOperation(share, func(op *Operation, x float64) { op.RefusedShare = &x })},
 		{"operations.*.weight", false, ofOperation(weight, func(op *Operation, w float64) { op.Weight = w })},

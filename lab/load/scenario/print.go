@@ -30,6 +30,9 @@ func (s *Scenario) WriteTOML(w io.Writer) error {
 	for _, op := range s.Operations {
 		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
 			quote(op.ID), quote(op.Title), quote(format.Duration(op.Target)), op.Priority, op.Weight)
+		if op.Least > 0 {
+			fmt.Fprintf(&b, "least = %d                 # with fewer valid answers a run is not valid\n", op.Least)
+		}
 		if op.RefusedShare != nil {
 			fmt.Fprintf(&b, "refused_share = %v\n", *op.RefusedShare)
 		}

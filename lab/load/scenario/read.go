@@ -188,6 +188,9 @@ func (r *reader) complete() error {
 			return err
 		}
 	}
+	if err := r.checkVariables(); err != nil {
+		return err
+	}
 	if len(r.Roles) == 0 {
 		r.Roles = []Role{{Name: roleDefault, Users: r.users}}
 	}

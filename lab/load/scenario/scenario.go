@@ -58,6 +58,8 @@ type Operation struct {
 	Priority int            `json:"priority"`
 	Weight   float64        `json:"weight"`           // in the mix of roles without weights of their own
 	Action   *custom.Action `json:"action,omitempty"` // nil: an operation of the ERP
+	// Least is how many valid answers a run must have of it to be valid; 0: any number.
+	Least int `json:"least,omitempty"`
 	// RefusedShare is the expected share of refusals; nil: the scenario's.
 	RefusedShare *float64 `json:"refused_share,omitempty"`
 }
@@ -127,17 +129,18 @@ func (s *Scenario) weights(r Role) []float64 {
 }
 
 // Crowd is what the scenario decides of a crowd: n users, shared out to roles in proportion; zero takes the scenario's
-// number. A given think time overrides those of the roles. Operations that nobody does are left out.
+// number. A given think time overrides those of the roles. Operations that nobody does are left out, unless they stand
+// in for others: what is done must have a name to be counted under.
 func (s *Scenario) Crowd(n int, think *users.Think) users.Crowd {
 	if n == 0 {
 		n = s.Users()
 	}
-	done := s.operationsDone()
+	done := s.operationsCounted()
 	c := users.Crowd{Users: n, Pace: s.pace()}
 	for _, i := range done {
 		op := s.Operations[i]
 		c.Operations = append(c.Operations, users.Operation{ID: op.ID, Title: op.Title, Target: op.Target,
-			Priority: op.Priority, Refused: s.refusedOf(op)})
+			Priority: op.Priority, Refused: s.refusedOf(op), Least: op.Least})
 	}
 	shares := apportion(s.Roles, n)
 	for k, r := range s.Roles {
@@ -171,7 +174,7 @@ func (s *Scenario) refusedOf(op Operation) float64 {
 
 // Actions of the crowd's operations, in their order; nil for the ERP's.
 func (s *Scenario) Actions() (all []*custom.Action) {
-	for _, i := range s.operationsDone() {
+	for _, i := range s.operationsCounted() {
 		all = append(all, s.Operations[i].Action)
 	}
 	return all
@@ -191,6 +194,36 @@ func (s *Scenario) operationsDone() (places []int) {
 		}
 	}
 	return places
+}
+
+// operationsCounted are the operations that somebody does, and those of the ERP that are carried out in place of one
+// that has nothing to act on, by position.
+func (s *Scenario) operationsCounted() []int {
+	places := s.operationsDone()
+	for _, i := range slices.Clone(places) {
+		if s.Operations[i].Action != nil {
+			continue
+		}
+		for id := operations.StandIn(s.Operations[i].ID); id != ""; id = operations.StandIn(id) {
+			places = append(places, slices.IndexFunc(s.Operations, func(op Operation) bool { return op.ID == id }))
+		}
+	}
+	slices.Sort(places)
+	return slices.DeleteFunc(slices.Compact(places), func(at int) bool { return at < 0 })
+}
+
+// Undone lists operations that the scenario gives users to do and that nobody of the crowd does: no role has a weight
+// for it, or those that have one are of no user. Of the ERP's a role chooses some, so only those that it names count.
+func (s *Scenario) Undone(c users.Crowd) (ids []string) {
+	for i, op := range s.Operations {
+		named := op.Action != nil || slices.ContainsFunc(s.Roles, func(r Role) bool { return s.weights(r)[i] > 0 })
+		if named && !slices.ContainsFunc(c.Operations, func(o users.Operation) bool {
+			return o.ID == op.ID && o.Weight > 0
+		}) {
+			ids = append(ids, op.ID)
+		}
+	}
+	return ids
 }
 
 // apportion shares out n users by the roles' shares; the rest after rounding goes to the largest remainders (Hamilton's

@@ -34,6 +34,22 @@ func TestDefaultIsTheERPsMix(t *testing.T) {
 	}
 }
 
+// What is carried out in place of an operation of the mix must have a name to be counted under.
+func TestACrowdHasWhatStandsInForItsOperations(t *testing.T) {
+	s, err := parse(t, "[roles.clerk]\nusers = 2\n[roles.clerk.weights]\n\"bank_payment.post\" = 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, op := range s.Crowd(0, nil).Operations {
+		got[op.ID] = op.Weight
+	}
+	want := map[string]float64{"bank_payment.post": 1, "payment_request.post": 0, "service_purchase.post": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPrintedScenarioReadsAsItself(t *testing.T) {
 	for name, change := range map[string]func(*Scenario){
 		"Default": func(*Scenario) {},
@@ -165,6 +181,20 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 		{"PipelineInSimpleMode", "[sql]\nmode = \"simple\"\n[operations.a]\ntarget = \"1s\"\nsql = " +
 			"'''\n\\startpipeline\nSELECT 1;\n\\endpipeline\n'''\n",
 			":3: operations.a: \\startpipeline is not possible in mode", ""},
+		{"VariableThatNothingSets", "application = \"none\"\n[variables]\nwhom = 1\n[operations.a]\ntarget = \"1s\"\n" +
+			"sql = \"SELECT :who\"\n", ":4: operations.a, line 1 of its script: nothing sets the variable who",
+			"did you mean whom?"},
+		{"VariableOfAnExpression",
+			"[operations.a]\ntarget = \"1s\"\nsql = '''\n\\if :b > 1\n\\set x abs(:b)\n\\endif\n" +
+				"SELECT :x\n'''\n", ":1: operations.a, line 1 of its script: nothing sets the variable b",
+			"[variables]"},
+		{"VariableToSleep", "[operations.a]\ntarget = \"1s\"\nsql = '''\n\\sleep :pause ms\nSELECT 1\n'''\n",
+			":1: operations.a, line 1 of its script: nothing sets the variable pause", ""},
+		{"TokenThatNothingSets", "[operations.a]\ntarget = \"1s\"\nurl = \"http://localhost/{{client_id}}\"\n" +
+			"headers = { Authorization = \"Bearer {{token}}\" }\n",
+			":1: operations.a.headers.Authorization: nothing sets the variable token", "extract"},
+		{"VariableOfTheLogin", "[login]\nurl = \"http://localhost/{{name}}\"\n",
+			"own.toml: login.url: nothing sets the variable name", ""},
 		{"NotTOML", "users = \n", "own.toml:1: ", "the file is TOML"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,6 +211,28 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 	if _, err := Read("/no/such.toml"); err == nil || problem.ClassOf(err) != problem.Usage ||
 		problem.HintOf(err) == "" {
 		t.Error(err)
+	}
+}
+
+// What is set anywhere may be used anywhere: operations of one user follow each other in any order.
+func TestVariablesThatSomethingSetsAreKnown(t *testing.T) {
+	for name, text := range map[string]string{
+		"ByTheUser": "sql = \"SELECT :client_id, :default_seed\"\n",
+		"ByTheFile": "sql = \"SELECT :who\"\n[variables]\nwho = 1\n",
+		"ByTheLogin": "url = \"http://localhost/{{who}}\"\n[login]\nurl = \"http://localhost/\"\n" +
+			"extract = { who = \"id\" }\n",
+		"ByAnother": "sql = \"SELECT :who\"\n[operations.b]\ntarget = \"1s\"\n" +
+			"sql = '''\n\\set who 1\nSELECT 1\n'''\n",
+		"InABranch":      "sql = '''\n\\if true\n\\set who 1\n\\endif\nSELECT :who\n'''\n",
+		"ByAQuery":       "sql = '''\nSELECT 1 AS who \\gset\nSELECT :who\n'''\n",
+		"WithAPrefix":    "sql = '''\nSELECT 1 AS o \\gset wh\nSELECT :who\n'''\n",
+		"SimpleIsOfText": "sql = '''\nSELECT '{\"a\":true}';\n'''\n[sql]\nmode = \"simple\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := parse(t, "application = \"none\"\n[operations.a]\ntarget = \"1s\"\n"+text); err != nil {
+				t.Errorf("%v: %s", err, problem.HintOf(err))
+			}
+		})
 	}
 }
 

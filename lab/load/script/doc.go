@@ -7,7 +7,7 @@
 //	\startpipeline  \syncpipeline  \endpipeline
 //
 // A script means what it means to PostgreSQL 18's pgbench; a test runs both. Deliberate differences:
-//   - A variable that is null is bound as NULL, not as the text NULL.
+//   - A variable that is null is bound as NULL, not as the text NULL; one that is undefined is an error, not NULL.
 //   - \shell and \setshell are refused: a scenario file must not start programs.
 //   - \setrandom, gone from pgbench since 9.6, is refused with its replacement.
 //   - Random numbers come from the user's own generator: the same distributions as pgbench's, other numbers.

@@ -21,6 +21,7 @@ func (e Expression) Eval(env *Environment) (Value, error) { return e.root.eval(e
 
 type node interface {
 	eval(*Environment) (Value, error)
+	variables(add func(name string)) // that it refers to
 }
 
 type constant struct{ Value }

@@ -116,7 +116,10 @@ func (r *running) query(ctx context.Context, c *command) error {
 	if r.mode == Simple {
 		return r.read(c, r.conn.Exec(ctx, substitute(c.sql, r.Variables)))
 	}
-	values := r.values(c.params)
+	values, err := r.values(c.params)
+	if err != nil {
+		return err
+	}
 	if r.mode == Extended {
 		if r.pipeline != nil {
 			r.pipeline.SendQueryParams(c.bound, values, nil, nil, nil)
@@ -124,7 +127,8 @@ func (r *running) query(ctx context.Context, c *command) error {
 		}
 		return r.keep(c, r.conn.ExecParams(ctx, c.bound, values, nil, nil, nil))
 	}
-	name, err := r.prepare(ctx, c.bound)
+	var name string
+	name, err = r.prepare(ctx, c.bound)
 	if err != nil {
 		return err
 	}
@@ -135,15 +139,20 @@ func (r *running) query(ctx context.Context, c *command) error {
 	return r.keep(c, r.conn.ExecPrepared(ctx, name, values, nil, nil))
 }
 
-// values are the parameters as text; null and undefined ones are NULL.
-func (r *running) values(names []string) [][]byte {
+// values are the parameters as text; null ones are NULL. An undefined one is an error: bound as NULL, the statement
+// would find nothing, quickly and without a word.
+func (r *running) values(names []string) ([][]byte, error) {
 	all := make([][]byte, len(names))
 	for i, name := range names {
-		if v, known := r.Variables[name]; known && !v.Null() {
+		v, known := r.Variables[name]
+		if !known {
+			return nil, fmt.Errorf("undefined variable %q", name)
+		}
+		if !v.Null() {
 			all[i] = []byte(v.String())
 		}
 	}
-	return all
+	return all, nil
 }
 
 // Keys of a connection's custom data: its prepared statements, and how often they were forgotten.

@@ -146,6 +146,7 @@ func TestScriptThatFailsSaysWhere(t *testing.T) {
 		{"GsetOfNoRow", "SELECT 1 WHERE false \\gset", "line 1: \\gset expects one row, got 0"},
 		{"GsetOfTwoRows", "SELECT generate_series(1, 2) \\gset", "expects one row, got 2"},
 		{"UndefinedVariable", "\n\\set a :b + 1", `line 2: undefined variable "b"`},
+		{"UndefinedParameter", "SELECT 1;\nSELECT :who::text;", `line 2: undefined variable "who"`},
 		{"Division", "\\set a 1 / 0", "division by zero"},
 		{"InPipeline", "\\startpipeline\nSELECT 1;\nSELECT nosuch;\n\\endpipeline", "line 4: "},
 		{"GsetName", "SELECT 1 AS \"a b\" \\gset", `column "a b" is not a variable name`},

@@ -12,6 +12,10 @@ import (
 type Dependence struct {
 	Seconds int // of the steady state that were drawn from
 	Block   int // seconds drawn together
+	// Speaks: the intervals are of the system, and not of this run alone, for which the steady state needs so many
+	// seconds.
+	Speaks bool
+	Needs  int
 }
 
 // ApdexInterval is that of the overall score, and what it rests on: nil where the steady state is too short for the
@@ -33,7 +37,11 @@ func (t *Tally) ApdexInterval() (apdex.Interval, *Dependence) {
 	if !ok {
 		return least, nil
 	}
-	return Wider(least, drawn), &Dependence{drawn.Moments * t.moments.width, drawn.Block * t.moments.width}
+	width := t.moments.width
+	known := &Dependence{Seconds: drawn.Moments * width, Block: drawn.Block * width,
+		Needs: drawn.Needs(width)}
+	known.Speaks = known.Seconds >= known.Needs
+	return Wider(least, drawn), known
 }
 
 // ApdexIntervalOf one key operation.

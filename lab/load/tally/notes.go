@@ -89,11 +89,14 @@ func (n *Notes) take(s *Sample, began time.Time) (instead string) {
 }
 
 // Take puts the notes into the sample of an operation that has ended. When another one was carried out in its place,
-// the sample becomes that one's; place finds it among the crowd's, Unlisted when it is not there. The run began at the
-// moment given.
-func (n *Notes) Take(s *Sample, began time.Time, place func(operation string) int) {
+// the sample becomes that one's; place finds it among the crowd's. What the crowd does not have stays under the name
+// that was chosen: nothing that was done may be missing in the counts. The run began at the moment given.
+func (n *Notes) Take(s *Sample, began time.Time, place func(operation string) (at int, found bool)) {
 	s.Planned = s.Operation
-	if s.Instead = n.take(s, began); s.Instead != "" {
-		s.Operation = place(s.Instead)
+	if s.Instead = n.take(s, began); s.Instead == "" {
+		return
+	}
+	if at, found := place(s.Instead); found {
+		s.Operation = at
 	}
 }

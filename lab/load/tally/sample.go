@@ -37,7 +37,7 @@ type Sample struct {
 	Outcome Outcome
 	Err     error // behind Overload and Failed
 	// Planned is the operation that the user chose. It differs from Operation when there was nothing to act on and
-	// Instead was carried out; Operation is Unlisted when the crowd has no such operation.
+	// Instead was carried out.
 	Planned int
 	Instead string
 	Resent  int // requests sent once more after their connection was lost
@@ -46,9 +46,6 @@ type Sample struct {
 	Bytes     int64
 	Waited    time.Duration // for something of the generator's own, such as a connection of its pool
 }
-
-// Unlisted is the place of an operation that the crowd does not have: it is not scored.
-const Unlisted = -1
 
 // Latency is what the user waited: from due, not from sent, so that neither a
 // slow generator nor a stalled server hides behind operations not yet sent

@@ -52,9 +52,6 @@ func (t *Tally) Count(s Sample) {
 		addInstead(&cells[s.Planned].Instead, map[string]int64{s.Instead: 1})
 	}
 	p.LagMax = max(p.LagMax, s.Lag())
-	if s.Operation == Unlisted {
-		return
-	}
 	if t.inWindow(s.Done) {
 		p.Finished++
 	}

@@ -1,7 +1,6 @@
 package tally
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -25,10 +24,12 @@ type Interval struct {
 	Apdex    apdex.Counts
 	LagMax   time.Duration
 	times    []byte // latencies of answered operations, encoded; nil: none
-	P50      time.Duration
-	P95      time.Duration
-	P99      time.Duration
+	// Percentiles of all operations, failures being the longest; NoPercentile: among those, or nothing ended.
+	P50, P95, P99 time.Duration
 }
+
+// NoPercentile is that of an interval in which it is a failed operation.
+const NoPercentile = -1 * time.Microsecond
 
 // Answered is how many operations got a valid answer.
 func (i Interval) Answered() int64 { return i.Outcomes[OK] + i.Outcomes[Refused] }
@@ -104,13 +105,16 @@ func (l *Timeline) close(last Page) error {
 }
 
 func (i *Interval) setTimes(times *Times) (err error) {
-	if times.N() == 0 {
-		return nil
+	for p, to := range map[float64]*time.Duration{50: &i.P50, 95: &i.P95, 99: &i.P99} {
+		if d, ok := times.PercentileWith(i.Outcomes[Overload]+i.Outcomes[Failed], p); ok {
+			*to = d
+		} else {
+			*to = NoPercentile
+		}
 	}
-	i.P50, _ = times.Percentile(50)
-	i.P95, _ = times.Percentile(95)
-	i.P99, _ = times.Percentile(99)
-	i.times, err = times.MarshalText()
+	if times.N() > 0 {
+		i.times, err = times.MarshalText()
+	}
 	return err
 }
 
@@ -141,20 +145,20 @@ func (i *Interval) append(next Interval) error {
 	return i.addTimes(next)
 }
 
+// addTimes makes the percentiles anew, since those of two intervals also depend on the failures of both.
 func (i *Interval) addTimes(other Interval) error {
-	switch {
-	case other.times == nil:
-		return nil
-	case i.times == nil:
-		i.times, i.P50, i.P95, i.P99 = other.times, other.P50, other.P95, other.P99
-		return nil
+	sum := NewTimes()
+	for _, text := range [][]byte{i.times, other.times} {
+		if text == nil {
+			continue
+		}
+		var times Times
+		if err := times.UnmarshalText(text); err != nil {
+			return err
+		}
+		if err := sum.Merge(&times); err != nil {
+			return err
+		}
 	}
-	var times, others Times
-	if err := errors.Join(times.UnmarshalText(i.times), others.UnmarshalText(other.times)); err != nil {
-		return err
-	}
-	if err := times.Merge(&others); err != nil {
-		return err
-	}
-	return i.setTimes(&times)
+	return i.setTimes(sum)
 }

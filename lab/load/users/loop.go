@@ -244,13 +244,9 @@ func (l *loop) act(operations context.Context, s tally.Sample, content *rand.Ran
 }
 
 // place of an operation among the crowd's.
-func (l *loop) place(id string) int {
-	for i, op := range l.Operations {
-		if op.ID == id {
-			return i
-		}
-	}
-	return tally.Unlisted
+func (l *loop) place(id string) (at int, found bool) {
+	at = slices.IndexFunc(l.Operations, func(op Operation) bool { return op.ID == id })
+	return at, at >= 0
 }
 
 // end counts an operation and lets its user think.

@@ -20,6 +20,8 @@ type Operation struct {
 	Weight   float64       // in the mix of a crowd without roles, in any unit; 0 is never done
 	// Refused is the share of it that controls are expected to refuse.
 	Refused float64
+	// Least is how many valid answers of it a run needs.
+	Least int
 }
 
 // NewTally counts operations that are due in the steady state [from, to).

@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -117,7 +119,7 @@ type doorman struct {
 func (d *doorman) LogIn(_ context.Context, user int) error {
 	d.most.Store(max(d.most.Load(), d.inside.Add(1)))
 	defer d.inside.Add(-1)
-	if d.closedFrom > 0 && user >= d.closedFrom {
+	if d.closedFrom != 0 && user >= d.closedFrom {
 		return errors.New("too many sessions")
 	}
 	return nil
@@ -127,27 +129,76 @@ func (d *doorman) Play(context.Context, int, int, *rand.Rand) (tally.Outcome, er
 	return tally.OK, nil
 }
 
+// moody lets some users in only after so many tries.
+type moody struct {
+	substitute
+	mu    sync.Mutex
+	fails map[int]int
+}
+
+func (m *moody) LogIn(_ context.Context, user int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails[user] > 0 {
+		m.fails[user]--
+		return errors.New("no")
+	}
+	return nil
+}
+
 func TestLogIn(t *testing.T) {
 	t.Run("LetsEverybodyInAFewAtATime", func(t *testing.T) {
 		var door doorman
 		var in atomic.Int64
-		if err := LogIn(context.Background(), 0, 5000, Segment{}, &door, &in); err != nil || in.Load() != 5000 ||
+		if _, err := LogIn(context.Background(), 0, 5000, Segment{}, &door, &in); err != nil || in.Load() != 5000 ||
 			door.most.Load() > LogInParallel {
 			t.Errorf("%d in, %d at once, %v", in.Load(), door.most.Load(), err)
 		}
 	})
-	t.Run("StopsAtTheFirstWhoCannot", func(t *testing.T) {
+	t.Run("StopsWhenTooManyCannot", func(t *testing.T) {
 		door := doorman{closedFrom: 100}
 		var in atomic.Int64
-		err := LogIn(context.Background(), 0, 5000, Segment{}, &door, &in)
-		if err == nil || !strings.Contains(err.Error(), "too many sessions") || in.Load() != 100 {
+		_, err := LogIn(context.Background(), 0, 5000, Segment{}, &door, &in)
+		if err == nil || !strings.Contains(err.Error(), "too many sessions") || in.Load() != 100 ||
+			!strings.HasPrefix(err.Error(), "100 of 5000 users are logged in: log in user ") {
 			t.Errorf("%d in, %v", in.Load(), err)
 		}
 	})
+	t.Run("StopsAtOnceWhenNobodyCan", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, err := LogIn(t.Context(), 0, 10, Segment{}, &doorman{closedFrom: -1}, nil)
+			if err == nil || !strings.Contains(err.Error(), "0 of 10 users") || time.Since(began) >= logInPause {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		})
+	})
+	for name, c := range map[string]struct {
+		fails map[int]int // user to times
+		late  int
+		says  string
+	}{
+		"TriesAgainWhoFailedOnce":    {map[int]int{17: 1, 30: 2}, 0, ""},
+		"LetsAFewBeLate":             {map[int]int{17: 99, 30: 99, 31: 1}, 2, "log in user 18: no"},
+		"RefusesWhenMoreThanAFewAre": {map[int]int{1: 99, 2: 99, 3: 99, 4: 99}, -1, "346 of 350 users are logged in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				late, err := LogIn(t.Context(), 0, 350, Segment{}, &moody{fails: c.fails}, nil)
+				if err == nil {
+					err = late.Err
+				}
+				if got := late.Users; c.late >= 0 && got != c.late ||
+					(err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%d late, %v", got, err)
+				}
+			})
+		})
+	}
 	t.Run("StopsWhenCancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := LogIn(ctx, 0, 10, Segment{}, &doorman{}, nil); !errors.Is(err, context.Canceled) {
+		if _, err := LogIn(ctx, 0, 10, Segment{}, &doorman{}, nil); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})

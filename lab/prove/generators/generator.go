@@ -52,7 +52,7 @@ func plimsollOwn(j peers.Job) (o peers.Report, err error) {
 	var r struct {
 		Operations []struct {
 			OK, Errors, Overload int64
-			Latency              struct{ P50, P95, P99, Max float64 } `json:"latency_ms"`
+			Latency              struct{ P50, P95, P99, Max float64 } `json:"latency_answered_ms"`
 		}
 	}
 	if err := peers.ReadJSON(j.Path("plimsoll.json"), &r); err != nil {

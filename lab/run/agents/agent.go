@@ -294,5 +294,5 @@ func (a *agent) work(ctx context.Context, at time.Time) {
 	}
 	a.ending.To = done.Tally.To
 	a.report(report{Written: a.local.WrittenNews(), Result: &agentResult{To: done.Tally.To, CPUShare: share.value(),
-		Live: done.Live, Frozen: done.Frozen}})
+		Live: done.Live, Frozen: done.Frozen, Late: done.Late}})
 }

@@ -298,6 +298,7 @@ func (f *Fleet) recordAgents(made *run.LoadResult) {
 				made.Written = append(made.Written, m.written)
 			}
 			made.Frozen = append(made.Frozen, m.result.Frozen...)
+			made.Late = append(made.Late, m.result.Late...)
 		}
 		made.Agents = append(made.Agents, a)
 	}

@@ -122,6 +122,7 @@ type agentResult struct {
 	CPUShare *float64          `json:"cpu_share"`
 	Live     *result.Footprint `json:"live"`
 	Frozen   []run.Frozen      `json:"frozen,omitempty"`
+	Late     []string          `json:"late,omitempty"`
 }
 
 func encode(message any) []byte {

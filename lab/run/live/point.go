@@ -22,7 +22,7 @@ type Point struct {
 	Refused  int64 `json:"refused"`
 	Errors   int64 `json:"errors"`
 	Overload int64 `json:"overload"`
-	// Milliseconds.
+	// Milliseconds, of all operations that ended, failures being the longest; null where one is a failure.
 	P50 *float64 `json:"p50"`
 	P95 *float64 `json:"p95"`
 	P99 *float64 `json:"p99"`
@@ -145,13 +145,11 @@ func (p *Point) count(operation int, c tally.Cell, times *tally.Times) {
 }
 
 func (p *Point) setTimes(times *tally.Times) {
-	if times.N() == 0 {
-		return
-	}
-	found := times.Percentiles(50, 95, 99)
-	for i, to := range []**float64{&p.P50, &p.P95, &p.P99} {
-		ms := milliseconds(found[i])
-		*to = &ms
+	for percent, to := range map[float64]**float64{50: &p.P50, 95: &p.P95, 99: &p.P99} {
+		if d, ok := times.PercentileWith(p.Errors+p.Overload, percent); ok {
+			ms := milliseconds(d)
+			*to = &ms
+		}
 	}
 }
 

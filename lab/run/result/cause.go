@@ -11,6 +11,8 @@ const (
 	// others used processors, memory or the database
 	ByDisturbance Cause = "disturbance"
 	ByFewness     Cause = "few" // too little was measured
-	ByHand        Cause = "hand"
-	ByBooks       Cause = "books" // they are wrong, or were not audited
+	// the users did something else than the scenario says: there was nothing to act on, or an operation never came
+	ByLoad  Cause = "load"
+	ByHand  Cause = "hand"
+	ByBooks Cause = "books" // they are wrong, or were not audited
 )

@@ -34,11 +34,13 @@ type Worker struct {
 
 // Load describes the users' work.
 type Load struct {
-	Model    string       `json:"model"`              // closed, or open
-	Arrivals *Arrivals    `json:"arrivals,omitempty"` // of the open model
-	Scenario *Scenario    `json:"scenario,omitempty"`
-	Roles    []Role       `json:"roles,omitempty"`
-	Day      [][2]float64 `json:"day,omitempty"` // pace: fraction of the steady state 0..1, level
+	Model    string    `json:"model"`              // closed, or open
+	Arrivals *Arrivals `json:"arrivals,omitempty"` // of the open model
+	Scenario *Scenario `json:"scenario,omitempty"`
+	// Profile is the frozen load of the ERP that this one follows; absent without the ERP and in older results.
+	Profile *Profile     `json:"profile,omitempty"`
+	Roles   []Role       `json:"roles,omitempty"`
+	Day     [][2]float64 `json:"day,omitempty"` // pace: fraction of the steady state 0..1, level
 	// over all roles: mean of the means, largest cap; closed model only
 	Think     *Think             `json:"think,omitempty"`
 	RampS     float64            `json:"ramp_s"`
@@ -62,6 +64,14 @@ type Scenario struct {
 	// How custom SQL was sent; empty without any.
 	Protocol    string `json:"protocol,omitempty"`
 	Connections int    `json:"connections,omitempty"` // shared by the users
+}
+
+// Profile is a mix with targets and think times that never changes, so that figures of the same profile can be
+// compared.
+type Profile struct {
+	Name string `json:"name"`
+	// Changes are all ways in which the load differs from it; none: it is that load.
+	Changes []string `json:"changes,omitempty"`
 }
 
 // Arrivals of the open model: the users are sessions that take the operations in turn.

@@ -14,10 +14,14 @@ type Disturbance struct {
 	Others *float64    `json:"others"`
 	Who    []Neighbour `json:"who,omitempty"` // most first
 	// Unattributed: not all processes of the system are known, so the others may include some of its own.
-	Unattributed bool     `json:"unattributed,omitempty"`
-	Steal        *float64 `json:"steal"`        // share of all cores that the hypervisor gave to others
-	Throttled    *float64 `json:"throttled"`    // share of the time in which a quota withheld the processor
-	MemoryStall  *float64 `json:"memory_stall"` // share of the time in which some process waited for memory
+	Unattributed bool `json:"unattributed,omitempty"`
+	// OthersBefore is Others before the load, when the system had nothing to do, so that it was not the system's; read
+	// only where the others may include some of its own.
+	OthersBefore *float64    `json:"others_before,omitempty"`
+	WhoBefore    []Neighbour `json:"who_before,omitempty"`
+	Steal        *float64    `json:"steal"`        // share of all cores that the hypervisor gave to others
+	Throttled    *float64    `json:"throttled"`    // share of the time in which a quota withheld the processor
+	MemoryStall  *float64    `json:"memory_stall"` // share of the time in which some process waited for memory
 	// Clients is the share of requests to the workers that were of other clients; nil: not known.
 	Clients *float64 `json:"clients,omitempty"`
 	// Loads are other loads of Plimsoll on the same database.
@@ -65,6 +69,7 @@ func (d *Disturbance) Ways() (all []Way) {
 	if !d.Unattributed {
 		add(d.Others, "other processes used %.0f %% of the processors", d.WhoText())
 	}
+	add(d.OthersBefore, "other processes used %.0f %% of the processors already before the load", whoText(d.WhoBefore))
 	add(d.Steal, "the hypervisor gave %.0f %% of the processors to others", "")
 	add(d.Throttled, "a quota of the control group withheld the processor for %.0f %% of the time", "")
 	add(d.MemoryStall, "processes waited for memory for %.0f %% of the time", "")
@@ -83,10 +88,12 @@ func (d *Disturbance) Beyond() (texts []string) {
 }
 
 // WhoText names the others: " (stress (4 processes) 80 %)"; empty if nobody used much.
-func (d *Disturbance) WhoText() string {
+func (d *Disturbance) WhoText() string { return whoText(d.Who) }
+
+func whoText(who []Neighbour) string {
 	const leastShown = 0.01
 	var parts []string
-	for _, n := range d.Who {
+	for _, n := range who {
 		if n.Share < leastShown {
 			continue
 		}

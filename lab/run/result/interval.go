@@ -5,7 +5,21 @@ package result
 type IntervalBasis struct {
 	SteadyS float64 `json:"steady_s"` // seconds drawn from
 	BlockS  float64 `json:"block_s"`  // drawn together, for the overall score
+	// Of is what the intervals are about: the system, or, where the steady state was too short to show how slow spells
+	// come and go, this run alone; NeedsS is how long it must be. Absent in older results.
+	Of     IntervalScope `json:"of,omitempty"`
+	NeedsS float64       `json:"needs_s,omitempty"`
+	// CheckpointS is the time between checkpoints of a watched database, if the run saw none and was shorter.
+	CheckpointS float64 `json:"checkpoint_s,omitempty"`
 }
+
+// IntervalScope is what an interval is about.
+type IntervalScope string
+
+const (
+	OfSystem IntervalScope = "system"
+	OfRun    IntervalScope = "run"
+)
 
 // LatencyIntervals of percentiles in milliseconds.
 type LatencyIntervals struct {

@@ -98,20 +98,28 @@ type Operation struct {
 	TargetMS float64 `json:"target_ms"` // T
 	Priority int     `json:"priority"`  // 1 counts most: a sample weighs 1/priority in the overall score
 	Weight   float64 `json:"weight"`    // share in the mix, 0..1
+	// Least is how many valid answers the scenario asks for; with fewer the run is not valid. 0: any number.
+	Least int64 `json:"least,omitempty"`
 	Totals
 	apdex.Counts
 	Apdex    *float64        `json:"apdex"`
 	Band     apdex.Band      `json:"band"`
 	Interval *apdex.Interval `json:"interval"`
-	// Latency of answered operations from the moment the user was due.
-	Latency Latency `json:"latency_ms"`
-	// LatencyAll are the percentiles of all operations, with failed ones as the longest: null if a percentile is a
-	// failed one. Older results lack it.
-	LatencyAll *Latency `json:"latency_all_ms,omitempty"`
-	// LatencyIntervals are the 95 % intervals of answered operations, LatencyAllIntervals those of all if some failed;
-	// null if the steady state was too short.
-	LatencyIntervals    *LatencyIntervals `json:"latency_ms_intervals,omitempty"`
-	LatencyAllIntervals *LatencyIntervals `json:"latency_all_ms_intervals,omitempty"`
+	// LatencyAll are the percentiles of all operations from the moment the user was due, with failed ones as the
+	// longest: null if a percentile is a failed one. Stored results without latency_answered_ms have that under this
+	// name, and are read so (former.go).
+	LatencyAll *Latency `json:"latency_ms"`
+	// Latency of answered operations alone, with mean and standard deviation.
+	Latency Latency `json:"latency_answered_ms"`
+	// LatencyRepeated is latency_ms under the name that it had while latency_ms was that of answered operations.
+	LatencyRepeated *Latency `json:"latency_all_ms,omitempty"`
+	// P95OfTarget is the p95 of all operations as a share of T: what is left up to 1 is headroom, within which the
+	// score cannot fall. Absent if the p95 is a failure, and in older results.
+	P95OfTarget *float64 `json:"p95_of_target,omitempty"`
+	// LatencyAllIntervals are the 95 % intervals of all operations, LatencyIntervals those of answered ones; absent if
+	// the steady state was too short.
+	LatencyAllIntervals *LatencyIntervals `json:"latency_ms_intervals,omitempty"`
+	LatencyIntervals    *LatencyIntervals `json:"latency_answered_ms_intervals,omitempty"`
 	// OwnWait is the generator's own part of the latency; older results lack it.
 	OwnWait *OwnWait `json:"own_wait,omitempty"`
 	// Ledger is where its time went: it adds up to that of its answered operations. Absent where nothing is known.
@@ -122,10 +130,20 @@ type Operation struct {
 	RefusedShare    *float64 `json:"refused_share,omitempty"`
 	RefusedExpected float64  `json:"refused_expected"`
 	// Instead counts the operations carried out in place of this one, which had nothing to act on; they are counted as
-	// what they are.
-	Instead map[string]int64 `json:"instead,omitempty"`
+	// what they are. InsteadShare is their share of the times when this one was chosen; absent where it was never
+	// chosen.
+	Instead      map[string]int64 `json:"instead,omitempty"`
+	InsteadShare *float64         `json:"instead_share,omitempty"`
 	// ErrorTexts are the most frequent errors with their counts.
 	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
+}
+
+// LatencyOrAnswered is that of all operations; results of before know only that of answered ones.
+func (op Operation) LatencyOrAnswered() Latency {
+	if op.LatencyAll == nil {
+		return op.Latency
+	}
+	return *op.LatencyAll
 }
 
 // Refusals as a share of the valid answers; nil if there are none.

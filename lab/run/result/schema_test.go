@@ -20,7 +20,8 @@ const (
 
 func made(t *testing.T) string {
 	return schema.Of(t, &Result{}, schemaID, "A run of Plimsoll",
-		"What `plimsoll run --json` prints and a stored run is. Null is \"not measured\", never zero.")
+		"What `plimsoll run --json` prints and a stored run is. Null is \"not measured\", never zero. "+
+			"Percentiles are those of all operations, failures being the longest, unless the name says answered.")
 }
 
 func TestPublishedSchemaIsThatOfTheTypes(t *testing.T) {

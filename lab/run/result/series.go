@@ -13,12 +13,13 @@ type Series struct {
 	Errors      []int64    `json:"errors"`
 	Overload    []int64    `json:"overload"`
 	Apdex       []*float64 `json:"apdex"` // all operations, equal priorities
-	P50MS       []*float64 `json:"p50_ms"`
-	P95MS       []*float64 `json:"p95_ms"`
-	P99MS       []*float64 `json:"p99_ms"`
-	LagMSMax    []float64  `json:"lag_ms_max"`
-	InFlight    []int64    `json:"in_flight"`
-	Backlog     []int64    `json:"backlog,omitempty"` // most that were due and waited for a slot
+	// Percentiles of all operations, as in latency_ms; null where one is a failed operation, or nothing ended.
+	P50MS    []*float64 `json:"p50_ms"`
+	P95MS    []*float64 `json:"p95_ms"`
+	P99MS    []*float64 `json:"p99_ms"`
+	LagMSMax []float64  `json:"lag_ms_max"`
+	InFlight []int64    `json:"in_flight"`
+	Backlog  []int64    `json:"backlog,omitempty"` // most that were due and waited for a slot
 	// Shares of all cores, 0..1.
 	CPUGenerator []*float64 `json:"cpu_generator"`
 	CPUWorkers   []*float64 `json:"cpu_workers"`

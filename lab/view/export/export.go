@@ -46,30 +46,36 @@ type Second struct {
 
 // Operation is one key operation over the steady state.
 type Operation struct {
-	Run        string   `parquet:"run"`
-	ID         string   `parquet:"id"`
-	Title      string   `parquet:"title"`
-	TargetMS   float64  `parquet:"target_ms"`
-	Priority   int64    `parquet:"priority"`
-	Weight     float64  `parquet:"weight"`
-	Ops        int64    `parquet:"ops"`
-	OK         int64    `parquet:"ok"`
-	Refused    int64    `parquet:"refused"`
-	Errors     int64    `parquet:"errors"`
-	Overload   int64    `parquet:"overload"`
-	Apdex      *float64 `parquet:"apdex,optional"`
-	P50MS      *float64 `parquet:"p50_ms,optional"`
-	P95MS      *float64 `parquet:"p95_ms,optional"`
-	P99MS      *float64 `parquet:"p99_ms,optional"`
-	MaxMS      *float64 `parquet:"max_ms,optional"`
-	WithinT    int64    `parquet:"within_t"`
-	Within2T   int64    `parquet:"within_2t"` // but not within T, and so on
-	Within3T   int64    `parquet:"within_3t"`
-	Within4T   int64    `parquet:"within_4t"`
-	Beyond4T   int64    `parquet:"beyond_4t"`
-	Satisfied  int64    `parquet:"satisfied"`
-	Tolerating int64    `parquet:"tolerating"`
-	Frustrated int64    `parquet:"frustrated"`
+	Run      string   `parquet:"run"`
+	ID       string   `parquet:"id"`
+	Title    string   `parquet:"title"`
+	TargetMS float64  `parquet:"target_ms"`
+	Priority int64    `parquet:"priority"`
+	Weight   float64  `parquet:"weight"`
+	Ops      int64    `parquet:"ops"`
+	OK       int64    `parquet:"ok"`
+	Refused  int64    `parquet:"refused"`
+	Errors   int64    `parquet:"errors"`
+	Overload int64    `parquet:"overload"`
+	Apdex    *float64 `parquet:"apdex,optional"`
+	// Of all operations, failures being the longest: empty where one is a failure.
+	P50MS *float64 `parquet:"p50_ms,optional"`
+	P95MS *float64 `parquet:"p95_ms,optional"`
+	P99MS *float64 `parquet:"p99_ms,optional"`
+	MaxMS *float64 `parquet:"max_ms,optional"`
+	// Of answered operations alone.
+	AnsweredP50MS *float64 `parquet:"answered_p50_ms,optional"`
+	AnsweredP95MS *float64 `parquet:"answered_p95_ms,optional"`
+	AnsweredP99MS *float64 `parquet:"answered_p99_ms,optional"`
+	AnsweredMaxMS *float64 `parquet:"answered_max_ms,optional"`
+	WithinT       int64    `parquet:"within_t"`
+	Within2T      int64    `parquet:"within_2t"` // but not within T, and so on
+	Within3T      int64    `parquet:"within_3t"`
+	Within4T      int64    `parquet:"within_4t"`
+	Beyond4T      int64    `parquet:"beyond_4t"`
+	Satisfied     int64    `parquet:"satisfied"`
+	Tolerating    int64    `parquet:"tolerating"`
+	Frustrated    int64    `parquet:"frustrated"`
 }
 
 // Series are the intervals of a run.
@@ -101,13 +107,15 @@ func at0[T any](column []T, i int) (value T) {
 // Operations are the key operations of a run.
 func Operations(r *result.Result) (rows []Operation) {
 	for _, op := range r.Operations {
-		h := op.HistogramT
+		h, all := op.HistogramT, op.LatencyOrAnswered()
 		rows = append(rows, Operation{
 			Run: r.ID, ID: op.ID, Title: op.Title, TargetMS: op.TargetMS, Priority: int64(op.Priority),
 			Weight: op.Weight,
 			Ops:    op.Ops, OK: op.OK, Refused: op.Refused, Errors: op.Errors, Overload: op.Overload,
-			Apdex: op.Apdex, P50MS: op.Latency.P50, P95MS: op.Latency.P95, P99MS: op.Latency.P99, MaxMS: op.Latency.Max,
-			WithinT: h[0], Within2T: h[1], Within3T: h[2], Within4T: h[3], Beyond4T: h[4],
+			Apdex: op.Apdex, P50MS: all.P50, P95MS: all.P95, P99MS: all.P99, MaxMS: all.Max,
+			AnsweredP50MS: op.Latency.P50, AnsweredP95MS: op.Latency.P95, AnsweredP99MS: op.Latency.P99,
+			AnsweredMaxMS: op.Latency.Max,
+			WithinT:       h[0], Within2T: h[1], Within3T: h[2], Within4T: h[3], Beyond4T: h[4],
 			Satisfied: op.Satisfied, Tolerating: op.Tolerating, Frustrated: op.Frustrated,
 		})
 	}

@@ -19,6 +19,7 @@ func conditions(r *result.Result) []fact {
 	c := r.Conditions
 	facts := []fact{
 		{"load", load(r)},
+		{"profile", profile(c.Load.Profile)},
 		{"scenario", scenario(c.Load)},
 		{"mix", mix(c.Load.Mix)},
 		{"base", ofERP(c, c.Scale)},
@@ -58,6 +59,17 @@ func load(r *result.Result) string {
 	return fmt.Sprintf("%s users%s, %s model%s, ramp %s, steady %s, seed %d",
 		count(int64(r.Users)), byHand(l.Changes), l.Model, thinking(l.Think), seconds(l.RampS), seconds(r.DurationS),
 		l.Seed)
+}
+
+// profile that the load follows, and how it differs; empty without one.
+func profile(p *result.Profile) string {
+	if p == nil {
+		return ""
+	}
+	if len(p.Changes) == 0 {
+		return p.Name
+	}
+	return p.Name + " with changes: " + strings.Join(p.Changes, ", ")
 }
 
 // thinking describes the think times; empty without any.

@@ -17,6 +17,9 @@ var page = web.Templates(name)
 func HTML(w io.Writer, r *result.Result) error {
 	v := newView(r)
 	title := fmt.Sprintf("Apdex %s %s · %s users · %s", v.Score, r.Band, v.Users, r.ID)
+	if !r.Valid {
+		title = "Not valid · " + title
+	}
 	var err error
 	v.Frame, err = web.NewFrame(title, r.Started, "result", r,
 		web.Text("vendor/uplot/uPlot.min.css")+"\n"+web.Style()+web.Text("report/page.css"),

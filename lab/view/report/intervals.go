@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/lab/run/result"
+	"plimsoll/platform/format"
 )
 
 // intervals of every key operation; nothing where the steady state was too short for them.
@@ -34,16 +36,44 @@ func intervals(b *strings.Builder, r *result.Result) error {
 
 // ofPercentiles as they are shown: of all operations, where some failed.
 func ofPercentiles(op result.Operation) *result.LatencyIntervals {
-	if answeredOnly(op) != nil {
-		return op.LatencyAllIntervals
+	if op.LatencyAll == nil { // older results know only answered ones
+		return op.LatencyIntervals
 	}
-	return op.LatencyIntervals
+	return op.LatencyAllIntervals
 }
 
 func intervalNote(basis *result.IntervalBasis) string {
-	return fmt.Sprintf("intervals by block bootstrap, blocks of %s of %s; differences between runs are not in them",
+	text := fmt.Sprintf("intervals by block bootstrap, blocks of %s of %s; differences between runs are not in them",
 		seconds(basis.BlockS), seconds(basis.SteadyS))
+	if only := scope(basis); only != "" {
+		text += "; " + only
+	}
+	return text
 }
+
+// intervalName says what the intervals of a run are about; older results do not tell.
+func intervalName(r *result.Result) string {
+	if b := r.IntervalBasis; b != nil && b.Of == result.OfRun {
+		return "95 % interval of this run"
+	}
+	return "95 % interval"
+}
+
+// scope says why the intervals are of the run alone, and how long one must be; empty: they are of the system.
+func scope(b *result.IntervalBasis) string {
+	if b == nil || b.Of != result.OfRun {
+		return ""
+	}
+	text := fmt.Sprintf("of this run, not of the system: slow spells must come several times, for which "+
+		"--duration %s is "+
+		"needed", spanOf(b.NeedsS))
+	if b.CheckpointS > 0 {
+		text += fmt.Sprintf("; it saw no checkpoint (one every %s)", spanOf(b.CheckpointS))
+	}
+	return text
+}
+
+func spanOf(s float64) string { return format.Duration(time.Duration(s * float64(time.Second))) }
 
 // rangeText is empty where nothing is known.
 func rangeText(r *result.Range, text func(*float64) string) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -81,6 +82,54 @@ func hostile(t *testing.T) *result.Result {
 	r.Conditions.Engine.Settings["work_mem"] = evil
 	r.Audit.Findings = []result.Finding{{Check: evil, Detail: evil}}
 	return r
+}
+
+// crowded has more of everything than fits.
+func crowded(t *testing.T) *result.Result {
+	r := wrong(t)
+	r.ID, r.Conditions.Load.Profile = "20260131-154500-30000u", &result.Profile{Name: "erp-1",
+		Changes: []string{"think time 2s instead of 10s", "T of goods_sale.list 30s instead of 500ms",
+			"priority of goods_sale.list 1 instead of 2", "the pace of a day"}}
+	for i := range 40 {
+		op := r.Operations[1+i%6]
+		op.ID += fmt.Sprintf(" number %d", i)
+		op.ErrorTexts = []result.ErrorText{{Text: strings.Repeat("the server said no ", 20), Count: 3}}
+		r.Operations = append(r.Operations, op)
+		r.InvalidReasons = append(r.InvalidReasons, strings.Repeat("a reason of many words ", 1+i))
+		r.Warnings = append(r.Warnings, "a warning")
+	}
+	r.Audit = result.Audit{Error: strings.Repeat("could not connect ", 10)}
+	r.Diagnosis = &result.Diagnosis{Samples: 1, Ledger: []result.LedgerLine{{Name: "a"}},
+		Findings: []result.TimeCause{{Title: strings.Repeat("everybody waits for a lock ", 9)}}}
+	return r
+}
+
+// A person sees the verdict, the reason and what to look at without scrolling.
+func TestSummaryFitsOnAScreen(t *testing.T) {
+	quick := fine(t)
+	for i := range quick.Operations {
+		share := 0.01 * float64(1+i)
+		quick.Operations[i].P95OfTarget = &share
+	}
+	for name, r := range map[string]*result.Result{"overloaded": resulttest.Overloaded(t), "fine": quick,
+		"wrong_books": wrong(t), "broken_operation": broken(t), "hostile": hostile(t), "crowded": crowded(t)} {
+		t.Run(name, func(t *testing.T) {
+			var got strings.Builder
+			if err := Summary(&got, r, "/var/lib/plimsoll/runs/"+r.ID+"/report.html"); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(got.String(), "\n"), "\n")
+			if len(lines) > SummaryLines {
+				t.Errorf("%d lines", len(lines))
+			}
+			for _, line := range lines {
+				if utf8.RuneCountInString(line) > Width {
+					t.Errorf("%d columns: %s", utf8.RuneCountInString(line), line)
+				}
+			}
+			golden.Compare(t, "testdata/summary_"+name+".golden", got.String())
+		})
+	}
 }
 
 func TestText(t *testing.T) {

@@ -81,8 +81,8 @@ func operations(all []*result.Result) *table {
 		row := []string{id}
 		for _, cell := range []func(result.Operation) string{
 			func(op result.Operation) string { return markedScore(op.Apdex, op.Ops) },
-			func(op result.Operation) string { return millis(op.Latency.P50) },
-			func(op result.Operation) string { return millis(op.Latency.P95) },
+			func(op result.Operation) string { return ofAll(op, p50) },
+			func(op result.Operation) string { return ofAll(op, p95) },
 		} {
 			for _, r := range all {
 				row = append(row, cell(operationOf(r, id)))

@@ -36,12 +36,11 @@ func Text(w io.Writer, r *result.Result) error {
 
 func head(b *strings.Builder, r *result.Result) {
 	fmt.Fprintf(b, "\nRun %s  %s\n", r.ID, r.Started.Format("2006-01-02 15:04:05 MST"))
-	if r.Title != "" {
-		b.WriteString(wrap(r.Title, "", ""))
+	if name := title(r); name != "" {
+		b.WriteString(wrap(name, "", ""))
 	}
 	b.WriteString("\n")
-	fmt.Fprintf(b, "  APDEX %s  %s    95 %% interval %s    %s\n", markedScore(r.Apdex, r.Ops), r.Band,
-		interval(r.Interval), verdict(r))
+	b.WriteString(headline(r))
 	b.WriteString(wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)),
 		count(r.Ops), seconds(r.DurationS), rates(r), refusals(r.RefusedShare), stoodStill(r)), "  ", "  ") + "\n")
 	for _, reason := range r.InvalidReasons {
@@ -79,15 +78,31 @@ func scores(b *strings.Builder, operations []result.Operation) error {
 
 func histogram(b *strings.Builder, operations []result.Operation) error {
 	var t table
-	t.add(append([]string{"answered within"}, apdex.Units[:]...)...)
+	t.add(append(append([]string{"answered within"}, apdex.Units[:]...), "p95/T", "replaced")...)
 	for _, op := range operations {
 		row := []string{op.ID}
 		for _, n := range op.HistogramT {
 			row = append(row, portion(n, op.HistogramT))
 		}
-		t.add(row...)
+		t.add(append(row, headroom(op), replaced(op))...)
 	}
 	return t.write(b)
+}
+
+// replaced is the share of an operation in whose place others were carried out.
+func replaced(op result.Operation) string {
+	if op.InsteadShare == nil {
+		return unknown
+	}
+	return percent(op.InsteadShare)
+}
+
+// checked says what an audit that was done has looked at.
+func checked(a result.Audit) string {
+	if !a.Done {
+		return ""
+	}
+	return fmt.Sprintf(" (%d %s%s, %.1f s)", a.Checks, plural(a.Checks, "check"), auditMode(a), a.DurationS)
 }
 
 func foot(b *strings.Builder, r *result.Result) {
@@ -100,12 +115,7 @@ func foot(b *strings.Builder, r *result.Result) {
 	for _, e := range r.Events {
 		b.WriteString(wrap(e.Text, fmt.Sprintf("  at %.1f s: ", e.AtS), "          "))
 	}
-	fmt.Fprintf(b, "  audit: %s", auditLine(r.Audit))
-	if r.Audit.Done {
-		fmt.Fprintf(b, " (%d %s%s, %.1f s)", r.Audit.Checks, plural(r.Audit.Checks, "check"), auditMode(r.Audit),
-			r.Audit.DurationS)
-	}
-	b.WriteString("\n")
+	b.WriteString("  audit: " + auditLine(r.Audit) + checked(r.Audit) + "\n")
 	if before := r.AuditBefore; before != nil {
 		b.WriteString(wrap(auditLine(*before), "  audit before the run: ", "    "))
 	}

@@ -17,12 +17,17 @@ const rowsMax = 120
 // view is the page's figures, written as they are shown.
 type view struct {
 	web.Frame
-	Run                                *result.Result
-	Score, ScoreNote, Users            string
-	State, StateMark, StateText        string
-	Gauge                              template.HTML
-	Tiles                              []tile
-	Operations                         []operation
+	Run                         *result.Result
+	RunTitle                    string
+	ERP                         bool
+	Score, ScoreNote, Users     string
+	State, StateMark, StateText string
+	Gauge                       template.HTML
+	Tiles                       []tile
+	Operations                  []operation
+	// Beyond are those that were not always answered within T; AllWithin speaks of the others.
+	Beyond                             []operation
+	AllWithin                          string
 	Small                              bool
 	UnitNames                          []unit
 	SteadyFrom, SteadyTo, IntervalText string
@@ -51,6 +56,7 @@ type operation struct {
 	Count, Refused, RefusedShare, Failed     string
 	AnyFailed                                bool
 	P50, P95, P99, Max, Own                  string
+	Headroom, Replaced                       string
 	P50In, P95In, P99In                      string // 95 % intervals
 	Mean, StdDev                             string // of answered operations
 	Answered                                 *answered
@@ -60,7 +66,8 @@ type operation struct {
 
 func newView(r *result.Result) *view {
 	v := &view{
-		Run: r, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r), Users: count(int64(r.Users)),
+		Run: r, RunTitle: title(r), ERP: !r.Audit.None, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r),
+		Users: count(int64(r.Users)),
 		Gauge: gauge(r), Tiles: tiles(r),
 		SteadyFrom: seconds(r.Series.SteadyFromS), SteadyTo: seconds(r.Series.SteadyToS),
 		IntervalText: seconds(r.Series.IntervalS),
@@ -76,13 +83,20 @@ func newView(r *result.Result) *view {
 	for i, name := range apdex.Units {
 		v.UnitNames = append(v.UnitNames, unit{name, unitClass(i)})
 	}
+	within := 0
 	for _, op := range r.Operations {
 		v.Small = v.Small || op.Ops > 0 && op.Ops < apdex.SmallGroup
 		v.Operations = append(v.Operations, viewOperation(op))
+		if alwaysWithin(op.HistogramT) {
+			within++
+		} else {
+			v.Beyond = append(v.Beyond, v.Operations[len(v.Operations)-1])
+		}
 		for _, e := range op.ErrorTexts {
 			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.SQLState, e.Text})
 		}
 	}
+	v.AllWithin = withinText(within, len(v.Beyond))
 	for _, q := range r.Cost.Requests {
 		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
 	}
@@ -94,6 +108,32 @@ func newView(r *result.Result) *view {
 	})
 	v.addRows(r.Series)
 	return v
+}
+
+// title of a run, or else of its scenario.
+func title(r *result.Result) string {
+	if s := r.Conditions.Load.Scenario; r.Title == "" && s != nil {
+		return s.Title
+	}
+	return r.Title
+}
+
+// alwaysWithin T: a bar would be full.
+func alwaysWithin(h apdex.Histogram) bool { return h[0] > 0 && h == apdex.Histogram{h[0]} }
+
+// withinText speaks of the operations that have no bar.
+func withinText(within, others int) string {
+	was := plural(within, "operation") + " were"
+	if within == 1 {
+		was = "operation was"
+	}
+	switch {
+	case within == 0:
+		return ""
+	case others == 0:
+		return fmt.Sprintf("All %d %s answered within T each time.", within, was)
+	}
+	return fmt.Sprintf("%d other %s answered within T each time.", within, was)
 }
 
 func settingFacts(r *result.Result) (all []fact) {
@@ -120,7 +160,7 @@ func scoreNote(r *result.Result) string {
 	if r.Apdex == nil {
 		return "Nothing was measured."
 	}
-	note := fmt.Sprintf("95 %% interval %s over %s operations%s, weighted by priority", interval(r.Interval),
+	note := fmt.Sprintf("%s %s over %s operations%s, weighted by priority", intervalName(r), interval(r.Interval),
 		count(r.Ops), refusals(r.RefusedShare))
 	if r.IntervalBasis != nil {
 		note += "; " + intervalNote(r.IntervalBasis)
@@ -136,10 +176,17 @@ func tiles(r *result.Result) []tile {
 		{Name: "Throughput", Value: fmt.Sprintf("%.1f", r.OpsPerS), Unit: "per s",
 			More: count(r.Ops) + " operations in " + seconds(r.DurationS) + allRate(r)},
 		{Name: "Failed", Value: count(failed), More: count(r.Refused) + " refused by controls"},
-		{Name: "Audit", Value: auditWord(r.Audit), More: fmt.Sprintf("%d checks of the books", r.Audit.Checks)},
 		{Name: "Database CPU", Value: percent(c.CPU.Database), More: fmt.Sprintf("of %d cores", c.Machine.Cores)},
 		{Name: "Generator", Value: millis(&r.Generator.LagMSP99), Unit: "ms lag p99",
 			More: percent(r.Generator.CPUShare) + " of the cores"},
+	}
+	if !r.Audit.None {
+		books := tile{Name: "Audit", Value: auditWord(r.Audit), More: fmt.Sprintf("%d checks of the books",
+			r.Audit.Checks)}
+		if !r.Audit.Clean {
+			books.Tone = "bad"
+		}
+		all = slices.Insert(all, 3, books)
 	}
 	if think := c.Load.Think; think != nil {
 		all[0].More = "mean think time " + seconds(think.MeanS)
@@ -153,9 +200,6 @@ func tiles(r *result.Result) []tile {
 	}
 	if failed > 0 {
 		all[2].Tone = "bad"
-	}
-	if !r.Audit.Clean && !r.Audit.None {
-		all[3].Tone = "bad"
 	}
 	return all
 }
@@ -178,7 +222,7 @@ func viewOperation(op result.Operation) operation {
 		Failed:    count(op.Errors + op.Overload),
 		AnyFailed: op.Errors+op.Overload > 0,
 		P50:       ofAll(op, p50), P95: ofAll(op, p95), P99: ofAll(op, p99), Max: ofAll(op, longest), Own: ownWait(op),
-		Bar: bar(op.HistogramT),
+		Headroom: headroom(op), Replaced: replaced(op), Bar: bar(op.HistogramT),
 	}
 	if op.Interval != nil {
 		v.Interval = interval(op.Interval)

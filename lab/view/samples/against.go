@@ -34,10 +34,10 @@ type printedGenerator struct {
 
 type printedOperation struct {
 	Counts
-	Latency    printedLatency   `json:"latency_ms"`
-	LatencyAll *printedLatency  `json:"latency_all_ms"`
-	Answered   *printedRanges   `json:"latency_ms_intervals"`
-	All        *printedRanges   `json:"latency_all_ms_intervals"`
+	Latency    printedLatency   `json:"latency_answered_ms"`
+	LatencyAll *printedLatency  `json:"latency_ms"`
+	Answered   *printedRanges   `json:"latency_answered_ms_intervals"`
+	All        *printedRanges   `json:"latency_ms_intervals"`
 	OwnWait    *printedWait     `json:"own_wait"`
 	Apdex      *float64         `json:"apdex"`
 	Interval   *Range           `json:"interval"`

@@ -69,8 +69,8 @@ type OfOperation struct {
 	OwnMaxMS   float64          `json:"own_wait_max_ms"`
 	OwnPoolMS  float64          `json:"own_wait_pool_mean_ms"`
 	Interval   *Range           `json:"interval"`
-	Answered   [3]*Range        `json:"latency_ms_intervals"` // of p50, p95, p99
-	All        [3]*Range        `json:"latency_all_ms_intervals"`
+	Answered   [3]*Range        `json:"latency_answered_ms_intervals"` // of p50, p95, p99
+	All        [3]*Range        `json:"latency_ms_intervals"`
 	HistogramT [5]int64         `json:"histogram_t"`
 	Instead    map[string]int64 `json:"instead,omitempty"`
 }
@@ -132,6 +132,9 @@ func figuresOf(head Head, rows []Row) *Figures {
 			planned.Instead[r.Operation]++
 		}
 		c, listed := counters[r.Operation]
+		if !listed { // it stays under the name that was chosen
+			c, listed = counters[r.Planned]
+		}
 		if !listed {
 			continue
 		}

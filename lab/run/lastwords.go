@@ -1,0 +1,75 @@
+package run
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// serverLog is the file that the postmaster's messages go to, where that is one of this machine. It is held open: a
+// server that is gone leaves no way to it.
+type serverLog struct {
+	file *os.File
+	from int64 // what was written before the run
+}
+
+// wordsMost is how much of the log is read, from its end.
+const wordsMost = 1 << 20
+
+// openServerLog returns nil where the log is not visible from here.
+func openServerLog(postmaster int) *serverLog {
+	if postmaster == 0 {
+		return nil
+	}
+	file, err := os.Open(filepath.Join("/proc", strconv.Itoa(postmaster), "fd/2"))
+	if err != nil {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil
+	}
+	return &serverLog{file, info.Size()}
+}
+
+// lastWords of a server that died: its first PANIC since the run began, or else its last FATAL that is not about a
+// connection that came too late; empty: none is known.
+func (l *serverLog) lastWords() string {
+	if l == nil {
+		return ""
+	}
+	info, err := l.file.Stat()
+	if err != nil || info.Size() < l.from {
+		return ""
+	}
+	text, _ := io.ReadAll(io.NewSectionReader(l.file, max(l.from, info.Size()-wordsMost), wordsMost))
+	fatal := ""
+	for line := range bytes.Lines(text) {
+		if _, words, found := strings.Cut(string(line), "PANIC:"); found {
+			return "PANIC: " + strings.TrimSpace(words)
+		}
+		if _, words, found := strings.Cut(string(line), "FATAL:"); found && !strings.Contains(words,
+			"the database system is") {
+			fatal = "FATAL: " + strings.TrimSpace(words)
+		}
+	}
+	return fatal
+}
+
+func (l *serverLog) close() {
+	if l != nil {
+		_ = l.file.Close()
+	}
+}
+
+// died adds what the server's log says to a reason.
+func (r *record) died(reason string) string {
+	if r.lastWords == "" {
+		return reason
+	}
+	return reason + ": its log says " + r.lastWords
+}
