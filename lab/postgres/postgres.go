@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
 	"plimsoll/lab/host/process"
 	"plimsoll/lab/postgres/installation"
 	"plimsoll/platform/database"
@@ -47,6 +48,11 @@ func Inspect(ctx context.Context, dsn string) (*Server, error) {
 		return nil, fmt.Errorf("inspect the database server: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	return Look(ctx, conn)
+}
+
+// Look inspects the server of a connection.
+func Look(ctx context.Context, conn *pgx.Conn) (*Server, error) {
 	patchset := installation.PatchsetOf(conn.PgConn())
 	s := &Server{Flavour: installation.Vanilla, Version: patchset.Version}
 	if !patchset.Stock() {
