@@ -182,6 +182,23 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 			t.Errorf("%+v, %v", l, err)
 		}
 	})
+	t.Run("NotOnAnotherServer", func(t *testing.T) {
+		other := o
+		other.Resume, other.Run.DSN = true, clustertest.Database(t).Secret()
+		l, err := Find(t.Context(), other)
+		if err == nil || problem.ClassOf(err) != problem.Usage || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), first.ID+" is of another server: database ") {
+			t.Errorf("%+v, %v", l, err)
+		}
+	})
+	t.Run("NotWithAnotherVersion", func(t *testing.T) {
+		other := o
+		other.Resume, other.Run.Software = true, "later"
+		if l, err := Find(t.Context(), other); err == nil || problem.ClassOf(err) != problem.Usage ||
+			!strings.Contains(err.Error(), first.ID+" was made by plimsoll test, this is later") {
+			t.Errorf("%+v, %v", l, err)
+		}
+	})
 	o.Resume = true
 	second, err := Find(t.Context(), o)
 	if err != nil || !second.Complete || second.ID != first.ID || len(second.Trials) < 4 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/lab/line/usl"
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/run/result"
 )
 
@@ -60,10 +61,17 @@ type Plan struct {
 	// Configuration is the system's name if several are searched in turns.
 	Configuration string `json:"configuration,omitempty"`
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
+	// URLs of the application that the trials use, if it ran before them.
+	URLs []string `json:"urls,omitempty"`
+	// Server and Program are what the trials were made with; absent in older searches, and Server where no database is
+	// known.
+	Server  *identity.Identity `json:"server,omitempty"`
+	Program string             `json:"program,omitempty"`
 }
 
-// Fingerprint is equal for equal plans.
+// Fingerprint is equal for plans that were asked for alike, whatever server and program made the trials.
 func (p Plan) Fingerprint() string {
+	p.Server, p.Program = nil, ""
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // only numbers and texts: cannot fail
