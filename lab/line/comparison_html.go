@@ -47,11 +47,10 @@ func (c *Comparison) HTML(w io.Writer) error {
 	return reportProblem(err)
 }
 
-// Size of the bars.
+// Size of the bars, in pixels; to the right they are shares of the chart's width.
 const (
-	barHeight, barGap = 20.0, 12.0
-	barLeft           = 180.0
-	barRight          = 150.0 // room for the figures
+	barHeight, barText = 16.0, 18.0 // the text stands above its bar
+	barGap             = 12.0
 )
 
 // bars draws each line filled up to the lower end of its interval, and open up to the upper end.
@@ -64,24 +63,22 @@ func (c *Comparison) bars() template.HTML {
 			most = max(most, upper)
 		}
 	}
-	height := float64(len(c.Lines))*(barHeight+barGap) + barGap
-	x := func(users float64) float64 { return (chartWidth - barLeft - barRight) * users / most }
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="Users of each configuration">`,
-		chartWidth, height)
+	const row = barText + barHeight + barGap
+	fmt.Fprintf(&b, `<svg class="chart bars" height="%g" role="img" aria-label="Users of each configuration">`,
+		float64(len(c.Lines))*row)
+	bar := func(class string, y, from, to float64) {
+		fmt.Fprintf(&b, `<rect class="%s" x="%.2f%%" y="%.1f" width="%.2f%%" height="%g"/>`, class, 100*from/most, y,
+			100*(to-from)/most, barHeight)
+	}
 	for i, one := range c.Lines {
-		y := barGap + float64(i)*(barHeight+barGap)
-		text, end := one.Line.brief(), 0.0
+		y := float64(i) * row
+		fmt.Fprintf(&b, `<text x="0" y="%.1f">%s: %s</text>`, y+barText-5,
+			template.HTMLEscapeString(one.Line.Plan.Configuration), one.Line.brief())
 		if a := one.Line.Answer; a != nil {
 			lower, upper := a.bar()
-			end = x(upper)
-			fmt.Fprintf(&b, `<rect class="passes" x="%g" y="%.1f" width="%.1f" height="%g"/>`, barLeft, y, x(lower),
-				barHeight)
-			fmt.Fprintf(&b, `<rect class="between" x="%.1f" y="%.1f" width="%.1f" height="%g"/>`, barLeft+x(lower), y,
-				end-x(lower), barHeight)
+			bar("passes", y+barText, 0, lower)
+			bar("between", y+barText, lower, upper)
 		}
-		fmt.Fprintf(&b, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, barLeft-8, y+14,
-			template.HTMLEscapeString(one.Line.Plan.Configuration))
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f">%s</text>`, barLeft+end+8, y+14, text)
 	}
 	return template.HTML(b.String() + "</svg>")
 }

@@ -10,13 +10,13 @@ import (
 )
 
 var comparedColumns = []string{"configuration", "users, 95 %", "ratio of users, 95 %", "operations/s", "Apdex, least",
-	"bracket", "trials", "limited by"}
+	"trials", "limited by"}
 
-// table has one row per line. The interval comes first; the bracket that the search ended with is a detail.
+// table has one row per line. The bracket that the search ended with is a detail below it.
 func (c *Comparison) table() (rows [][]string) {
 	for i, one := range c.Lines {
 		l := one.Line
-		row := []string{l.Plan.Configuration, l.brief(), one.Ratio.String(), "-", "-", l.Answer.bracket(),
+		row := []string{l.Plan.Configuration, l.brief(), one.Ratio.String(), "-", "-",
 			fmt.Sprint(len(l.Trials)), "-"}
 		if i == 0 {
 			row[2] = "1"
@@ -26,7 +26,7 @@ func (c *Comparison) table() (rows [][]string) {
 			row[4] = apdex.Text(a.ApdexMin)
 		}
 		if l.Limit != nil {
-			row[7] = l.Limit.Resource
+			row[6] = l.Limit.Resource
 		}
 		rows = append(rows, row)
 	}

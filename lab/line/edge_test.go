@@ -120,7 +120,7 @@ func TestBothEndsAreRepeated(t *testing.T) {
 	l := Line{Plan: Plan{Target: 0.85, Bounds: usual}, Trials: trials}
 	l.conclude(0)
 	text := strings.Join(l.details(), "\n")
-	for _, part := range []string{"1200 users passed in 3 of 3 repeated trials, 1260 in 1 of 3",
+	for _, part := range []string{"1,200 users passed in 3 of 3 repeated trials, 1,260 in 1 of 3",
 		fmt.Sprintf("from how %d trials ended", len(trials))} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

@@ -192,7 +192,7 @@ func (l *Line) voidText() string {
 	if u == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d users could not be measured: %d trials were void; %s", u.Users, u.Times, u.Why)
+	return fmt.Sprintf("%s could not be measured: %d trials were void; %s", usersText(u.Users), u.Times, u.Why)
 }
 
 // WriteJSON writes the line, indented, with a final newline.

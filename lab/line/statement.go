@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"plimsoll/platform/format"
 )
 
 // Statement is the answer in a sentence: the interval of the line, where it is known.
@@ -16,15 +18,15 @@ func (l *Line) Statement() string {
 	if !l.Complete {
 		what += " so far"
 	}
-	text := fmt.Sprintf("%s (%s, %.1f operations/s at %d, think time %s)", l.Answer.users(), what, l.Answer.OpsPerS,
-		l.Answer.Users, thinkText(l.Plan.ThinkS))
+	text := fmt.Sprintf("%s (%s, %.1f operations/s at %s, think time %s)", l.Answer.users(), what, l.Answer.OpsPerS,
+		format.Thousands(l.Answer.Users), thinkText(l.Plan.ThinkS))
 	switch {
 	case l.Answer.Below != nil:
 		return text
 	case l.Unmeasured != nil:
-		return text + fmt.Sprintf("; %d could not be measured", l.Unmeasured.Users)
+		return text + fmt.Sprintf("; %s could not be measured", format.Thousands(l.Unmeasured.Users))
 	}
-	return text + fmt.Sprintf("; more than %d were not tried", l.Answer.Users)
+	return text + fmt.Sprintf("; more than %s were not tried", format.Thousands(l.Answer.Users))
 }
 
 // ServesNobody says whether no number of users passed, and trials of the smallest failed more than once.
@@ -53,7 +55,7 @@ func usersText(n int) string {
 	if n == 1 {
 		return "1 user"
 	}
-	return fmt.Sprintf("%d users", n)
+	return format.Thousands(n) + " users"
 }
 
 // users of the interval; of the bracket, where an older search has none.
@@ -66,17 +68,22 @@ func (a *Answer) users() string {
 
 // String has the ends as whole users, rounded outwards.
 func (i UsersInterval) String() string {
-	if i.Low != nil && i.High == nil {
-		return fmt.Sprintf("at least %.0f", math.Floor(*i.Low))
+	low, high := "", ""
+	if i.Low != nil {
+		low = format.Thousands(int64(math.Floor(*i.Low)))
 	}
-	rounded := func(users *float64, round func(float64) float64) *float64 {
-		if users == nil {
-			return nil
-		}
-		whole := round(*users)
-		return &whole
+	if i.High != nil {
+		high = format.Thousands(int64(math.Ceil(*i.High)))
 	}
-	return endsText(rounded(i.Low, math.Floor), rounded(i.High, math.Ceil), "%.0f")
+	switch {
+	case low != "" && high != "":
+		return low + " to " + high
+	case low != "":
+		return "at least " + low
+	case high != "":
+		return "at most " + high
+	}
+	return "not known"
 }
 
 // brief is the answer in its shortest form, for a table.
@@ -93,7 +100,7 @@ func (l *Line) brief() string {
 		return "not tried"
 	}
 	if l.ServesNobody() {
-		return fmt.Sprintf("below %d", l.Plan.leastFailed(l.Trials))
+		return "below " + format.Thousands(l.Plan.leastFailed(l.Trials))
 	}
 	return "not known"
 }
@@ -104,9 +111,9 @@ func (a *Answer) bracket() string {
 	case a == nil:
 		return "-"
 	case a.Below == nil:
-		return fmt.Sprintf("%d or more", a.Users)
+		return format.Thousands(a.Users) + " or more"
 	}
-	return fmt.Sprintf("%d to %d", a.Users, *a.Below)
+	return format.Thousands(a.Users) + " to " + format.Thousands(*a.Below)
 }
 
 // details say what the answer rests on; empty without one.
@@ -119,9 +126,9 @@ func (l *Line) details() (lines []string) {
 		lines = append(lines, fmt.Sprintf("computed from how %d trials ended: the number of users that half of all "+
 			"trials would pass", i.Trials))
 	}
-	text := fmt.Sprintf("bracket of the search: %d users passed in %s", a.Users, a.AtUsers)
+	text := fmt.Sprintf("bracket of the search: %s passed in %s", usersText(a.Users), a.AtUsers)
 	if a.Below != nil {
-		text += fmt.Sprintf(", %d in %s", *a.Below, a.AtBelow)
+		text += fmt.Sprintf(", %s in %s", format.Thousands(*a.Below), a.AtBelow)
 	}
 	return append(lines, text)
 }
