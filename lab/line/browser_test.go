@@ -69,7 +69,8 @@ func TestChartsInABrowser(t *testing.T) {
 				t.Errorf("cut off: %q", hidden)
 			}
 			seen := strings.Join(browsertest.Ask[[]string](t, v, marks), "; ")
-			if n := strings.Count(seen, "users"); n != 7 || strings.Count(seen, "400 users: 0.41") != 2 { // one has no score
+			// the void one has no score
+			if n := strings.Count(seen, "users"); n != 7 || strings.Count(seen, "400 users: 0.41") != 2 {
 				t.Errorf("%d trials of 7: %s", n, seen)
 			}
 			if px := browsertest.Ask[float64](t, v, tall); px < 11 {

@@ -30,8 +30,8 @@ func (c *Comparison) controlText() string {
 		case r == nil:
 			return fmt.Sprintf("A/A control: not approved, %s has no second line", name)
 		case r.Differs:
-			return fmt.Sprintf("A/A control: not approved, %s differs from itself, %s: do not trust the differences of "+
-				"this session", name, r)
+			return fmt.Sprintf("A/A control: not approved, %s differs from itself, %s: do not trust the differences "+
+				"of this session", name, r)
 		case r.IntervalLow == nil || r.IntervalHigh == nil:
 			return fmt.Sprintf("A/A control: not approved, the trials of %s do not bound its ratio to itself: %s; "+
 				"repeat with a larger --most, so that some number of users fails in both searches", name, r)

@@ -21,8 +21,8 @@ func TestControl_ApprovesAnIntervalThatWouldShowADifference(t *testing.T) {
 			"not approved, the trials of a do not bound its ratio to itself: ×0.9 or more"},
 		"TooWide": {&Ratio{Users: 1, IntervalLow: at(0.4), IntervalHigh: at(1.2)},
 			// (ln 2.5 / ln 1.5)² = 5.1 times as many trials as the four
-			"not approved, the interval of a against itself is too wide: ×0.4 to 1.2, no difference shown, where ×0.667 " +
-				"to 1.5 is needed; make about 17 more trials in each search: --confirmations 12"},
+			"not approved, the interval of a against itself is too wide: ×0.4 to 1.2, no difference shown, where " +
+				"×0.667 to 1.5 is needed; make about 17 more trials in each search: --confirmations 12"},
 		"Differs": {&Ratio{Users: 2, IntervalLow: at(1.5), IntervalHigh: at(3), Differs: true},
 			"do not trust the differences of this session"},
 	} {

@@ -171,7 +171,8 @@ func TestSearchTakesNoVoidTrialForAFailure(t *testing.T) {
 			return upTo(line)(n, 0, 0)
 		})
 		low, _ := usual.bracket(trials)
-		if high := usual.leastFailed(trials); strings.Contains(log, "no end") || low > line || high > 0 && high <= line {
+		high := usual.leastFailed(trials)
+		if strings.Contains(log, "no end") || low > line || high > 0 && high <= line {
 			t.Fatalf("line %d, [%d, %d)\n%s", line, low, high, log)
 		}
 		for i, trial := range trials {
