@@ -59,11 +59,13 @@ const (
 // amounts are seconds by name, of a bounded number of names.
 type amounts map[string]float64
 
-func (a amounts) add(name string, seconds float64) {
+// add seconds to a name, and say under which name they are kept.
+func (a amounts) add(name string, seconds float64) (kept string) {
 	if _, known := a[name]; !known && len(a) >= namesMost {
 		name = others
 	}
 	a[name] += seconds
+	return name
 }
 
 // waited is what sessions waited for in one event, and the statements that did.
@@ -85,6 +87,7 @@ type book struct {
 	open        map[int]openGap
 	copying     float64 // in idle transactions of programs that copy whole databases
 	events      map[eventKey]*waited
+	stretches   stretches
 	verbs       amounts // active time by the first word of the statement
 	drawn       amounts // active time of statements that take long by themselves
 	most        int     // sessions at work at once
@@ -117,6 +120,7 @@ func (b *book) take(l look) {
 	stands := l.stands.Seconds()
 	b.seconds += stands
 	b.most = max(b.most, len(l.sessions))
+	b.stretches.next(stands)
 	b.close(l)
 	for _, s := range l.sessions {
 		key := eventKey{s.Class(), s.Wait, s.Idle()}
@@ -144,7 +148,7 @@ func (b *book) take(l look) {
 			b.excused[l.excuse] += stands
 		}
 		user := nonEmpty(s.Application, s.User)
-		w.statements.add(text, stands)
+		b.stretches.add(key.class, w.statements.add(text, stands), stands)
 		w.applications.add(user, stands)
 		w.addPair(userOf{user, text}, stands)
 		if name := l.operation(s); name != "" {

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"plimsoll/lab/postgres/counters"
@@ -17,7 +16,7 @@ type Finding struct {
 	// Price is the share of the sessions' time that the cause takes; null: unknown.
 	Price *float64 `json:"price"`
 	// Gain is the share of the time expected to be saved if the cause goes away and nothing takes its place: a 95 %
-	// interval from the samples.
+	// interval from the samples, drawn from stretches of time that depend on each other.
 	Gain *Range `json:"expected_gain"`
 	// Applications whose sessions pay, if several are at work on the server and the cause's time is theirs.
 	Applications []Part `json:"applications,omitempty"`
@@ -29,6 +28,7 @@ type Finding struct {
 	// Statements that it is about, without their values.
 	Statements []string `json:"statements,omitempty"`
 
+	looks    float64  // independent ones that its time is worth
 	unseen   float64  // clients that the cause keeps waiting and that are no sessions at work
 	explains []string // statements whose work it explains: no later cause counts them again
 	toLog    bool     // explains what they wait for the log, too
@@ -101,6 +101,7 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 			}
 		default:
 			f.Name = c.name
+			f.looks = m.looksOf(c, f)
 			f.level(m)
 			f.Applications = m.payers(c, f)
 			if f.Level == Problem {
@@ -138,8 +139,7 @@ func priceOf(f Finding) float64 {
 	return *f.Price
 }
 
-// level of a finding, and the interval of its gain: looks are independent if they are further apart than statements
-// last.
+// level of a finding, and the interval of its gain.
 func (f *Finding) level(m *measured) {
 	if f.Level = Note; f.Price == nil {
 		return
@@ -147,10 +147,8 @@ func (f *Finding) level(m *measured) {
 	if *f.Price >= problemFrom.Value && m.ledger.Sessions+f.unseen >= sessionsLeast.Value {
 		f.Level = Problem
 	}
-	if n := float64(m.ledger.Samples); n > 0 {
-		p := min(1, *f.Price)
-		around := 1.96 * math.Sqrt(p*(1-p)/n)
-		f.Gain = &Range{max(0, p-around), min(1, p+around)}
+	if f.looks > 0 {
+		f.Gain = gain(*f.Price, f.looks)
 	}
 }
 

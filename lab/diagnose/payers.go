@@ -10,26 +10,32 @@ import (
 // payers are the applications whose sessions a cause keeps waiting, where several share the server; nil: one alone, or
 // the cause keeps nobody in particular waiting.
 func (m *measured) payers(c cause, f *Finding) []Part {
-	if f.Price == nil || !m.shared() {
+	takes, known := m.takes(c, f)
+	if f.Price == nil || !known || !m.shared() {
 		return nil
-	}
-	classes, mine := c.classes, func(string) bool { return true }
-	if len(f.explains) > 0 {
-		classes = work
-		mine = func(sql string) bool { return slices.Contains(f.explains, sql) }
 	}
 	times := amounts{}
 	for key, w := range m.book.events {
-		if !slices.Contains(classes, key.class) {
-			continue
-		}
 		for pair, seconds := range w.pairs {
-			if mine(pair.statement) && !m.known(pair.statement, key.class) {
+			if takes(pair.statement, key.class) {
 				times.add(pair.application, seconds)
 			}
 		}
 	}
 	return parts(times, partsKept)
+}
+
+// takes says which of the sessions' time a cause takes: that of the statements it explains, or else of its classes of
+// waits. It is not known where the price rests on something else.
+func (m *measured) takes(c cause, f *Finding) (takes func(sql string, class waits.Class) bool, known bool) {
+	classes, mine := c.classes, func(string) bool { return true }
+	if len(f.explains) > 0 {
+		classes = work
+		mine = func(sql string) bool { return slices.Contains(f.explains, sql) }
+	}
+	return func(sql string, class waits.Class) bool {
+		return slices.Contains(classes, class) && mine(sql) && !m.known(sql, class)
+	}, len(classes) > 0
 }
 
 // shared says whether sessions of more than one application were at work.

@@ -13,9 +13,11 @@ const ComparisonSchema = "plimsoll.lines/1"
 // Comparison holds the load lines of several systems from one session: the JSON of 'plimsoll line --configurations',
 // and the source of its text and page.
 type Comparison struct {
-	Schema   string    `json:"schema"`
-	ID       string    `json:"id"`
-	Title    string    `json:"title,omitempty"`
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	Title  string `json:"title,omitempty"`
+	// Headline is the answer in a sentence.
+	Headline string    `json:"statement"`
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	Complete bool      `json:"complete"`
@@ -34,18 +36,20 @@ type Compared struct {
 	Line    *Line `json:"line"`
 }
 
-// Ratio of two lines. Brackets [a, a') and [b, b') allow a ratio between b/a' and b'/a, Low and High; an end is null if
-// nothing failed. That is no confidence interval: it ignores that trials repeated may end differently. Interval takes
-// that into account.
+// Ratio of two lines: the interval is the answer.
 type Ratio struct {
-	Users float64  `json:"users"` // b/a
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
-	// IntervalLow and IntervalHigh are the 95 % interval of the ratio, from the outcomes of all trials.
+	// IntervalLow and IntervalHigh are the 95 % interval of the ratio, from the outcomes of all trials. An end is null
+	// if no trial bounds it.
 	IntervalLow  *float64 `json:"interval_low,omitempty"`
 	IntervalHigh *float64 `json:"interval_high,omitempty"`
 	// Differs: 1 lies outside the interval.
 	Differs bool `json:"differs,omitempty"`
+	// Users is the ratio of the brackets' lower ends. Brackets [a, a') and [b, b') allow one between b/a' and b'/a, Low
+	// and High; an end is null if nothing failed. That is no confidence interval: it ignores that trials repeated may
+	// end differently.
+	Users float64  `json:"users"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
 }
 
 func ratioOf(base, other *Answer) *Ratio {
@@ -70,38 +74,6 @@ func (r *Ratio) addInterval(base, other posterior) {
 	}
 	r.IntervalLow, r.IntervalHigh = other.over(base)
 	r.Differs = r.IntervalLow != nil && *r.IntervalLow > 1 || r.IntervalHigh != nil && *r.IntervalHigh < 1
-}
-
-// controls are the repeated searches of the first system.
-func (c *Comparison) controls() (all []Compared) {
-	for _, one := range c.Lines {
-		if one.Control {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
-// controlText says what the A/A control showed; empty without one.
-func (c *Comparison) controlText() string {
-	for _, one := range c.controls() {
-		name := c.Lines[0].Line.Plan.Configuration
-		switch r := one.Ratio; {
-		case r == nil && one.Line.Answer != nil && one.Line.Answer.Below == nil:
-			return fmt.Sprintf("A/A control: not known, no number of users failed on %s", name)
-		case r == nil:
-			return fmt.Sprintf("A/A control: not known, %s has no second line", name)
-		case r.IntervalLow == nil && r.IntervalHigh == nil:
-			return fmt.Sprintf("A/A control: not known, the trials of %s give no bounds for a ratio", name)
-		case r.Differs:
-			return fmt.Sprintf("A/A control: %s differs from itself, %s: do not trust the differences of this session",
-				name, r)
-		default:
-			return fmt.Sprintf("A/A control: %s against itself %s, interval %s: no difference, as it should be", name,
-				r, r.intervalText())
-		}
-	}
-	return ""
 }
 
 // NothingFailed says that all lines lie above what was tried, so that there is nothing to compare; empty if some system
@@ -139,6 +111,7 @@ func (c *Comparison) conclude() {
 	if c.Complete {
 		c.Stopped = ""
 	}
+	c.Headline = c.Statement()
 }
 
 // plans of all lines, in their order.
@@ -161,42 +134,13 @@ func (c *Comparison) Trials() (n int) {
 func (c *Comparison) Statement() string {
 	var parts []string
 	for _, one := range c.Lines {
-		parts = append(parts, one.Line.Plan.Configuration+" "+one.Line.usersText())
+		parts = append(parts, one.Line.Plan.Configuration+" "+one.Line.brief())
 	}
-	return "users: " + strings.Join(parts, ", ")
+	return "users (95 % intervals): " + strings.Join(parts, ", ")
 }
 
-// usersText is the line's bracket in its shortest form.
-func (l *Line) usersText() string {
-	a := l.Answer
-	switch {
-	case a == nil && len(l.Trials) == 0:
-		return "not tried"
-	case a == nil && leastFailed(l.Trials) == 0:
-		return "not known"
-	case a == nil:
-		return fmt.Sprintf("below %d", leastFailed(l.Trials))
-	case a.Below == nil:
-		return fmt.Sprintf("%d or more", a.Users)
-	case a.Confirmed < l.Plan.Confirmations:
-		return fmt.Sprintf("%d to %d, not confirmed", a.Users, *a.Below)
-	}
-	return fmt.Sprintf("%d to %d", a.Users, *a.Below)
-}
-
+// String is the 95 % interval of the ratio, and whether it shows a difference.
 func (r *Ratio) String() string {
-	if r == nil {
-		return "-"
-	}
-	text := fmt.Sprintf("×%.3g", r.Users)
-	if r.Low == nil && r.High == nil {
-		return text
-	}
-	return text + " (brackets allow " + endsText(r.Low, r.High, "%.3g") + ")"
-}
-
-// intervalText is the interval of the ratio, and whether it shows a difference.
-func (r *Ratio) intervalText() string {
 	if r == nil || r.IntervalLow == nil && r.IntervalHigh == nil {
 		return "-"
 	}
@@ -204,7 +148,16 @@ func (r *Ratio) intervalText() string {
 	if r.Differs {
 		says = "differs"
 	}
-	return endsText(r.IntervalLow, r.IntervalHigh, "%.3g") + ", " + says
+	return "×" + endsText(r.IntervalLow, r.IntervalHigh, "%.3g") + ", " + says
+}
+
+// bracketText is the ratio of the lower ends of the brackets, and what the brackets allow.
+func (r *Ratio) bracketText() string {
+	text := fmt.Sprintf("×%.3g", r.Users)
+	if r.Low == nil && r.High == nil {
+		return text
+	}
+	return text + " (brackets allow " + endsText(r.Low, r.High, "%.3g") + ")"
 }
 
 // WriteJSON writes the comparison, indented, with a final newline.

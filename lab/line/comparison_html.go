@@ -13,7 +13,7 @@ import (
 func (c *Comparison) HTML(w io.Writer) error {
 	type search struct {
 		Of, Statement string
-		Confidence    []string
+		Details       []string
 		Limit         *Limit
 		Void          string
 		Drawn         drawn
@@ -21,7 +21,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 	var searches []search
 	for _, one := range c.Lines {
 		searches = append(searches, search{one.Line.Plan.Configuration, one.Line.Statement(),
-			one.Line.confidence(), one.Line.Limit,
+			one.details(), one.Line.Limit,
 			one.Line.voidText(), one.Line.drawn()})
 	}
 	f, err := web.NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c, web.Drawn())
@@ -47,47 +47,56 @@ func (c *Comparison) HTML(w io.Writer) error {
 	return reportProblem(err)
 }
 
-// Size of the bars.
+// Size of the bars, in pixels; to the right they are shares of the chart's width.
 const (
-	barHeight, barGap = 20.0, 12.0
-	barLeft           = 180.0
-	barRight          = 150.0 // room for the figures
+	barHeight, barText = 16.0, 18.0 // the text stands above its bar
+	barGap             = 12.0
 )
 
-// bars draws each line up to the number that passed, and in another colour up to the one that failed.
+// bars draws each line filled up to the lower end of its interval, and open up to the upper end.
 func (c *Comparison) bars() template.HTML {
 	var b strings.Builder
 	most := 1.0
 	for _, one := range c.Lines {
 		if a := one.Line.Answer; a != nil {
-			most = max(most, float64(a.upper()))
+			_, upper := a.bar()
+			most = max(most, upper)
 		}
 	}
-	height := float64(len(c.Lines))*(barHeight+barGap) + barGap
-	x := func(users int) float64 { return (chartWidth - barLeft - barRight) * float64(users) / most }
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="Users of each configuration">`,
-		chartWidth, height)
+	const row = barText + barHeight + barGap
+	fmt.Fprintf(&b, `<svg class="chart bars" height="%g" role="img" aria-label="Users of each configuration">`,
+		float64(len(c.Lines))*row)
+	bar := func(class string, y, from, to float64) {
+		fmt.Fprintf(&b, `<rect class="%s" x="%.2f%%" y="%.1f" width="%.2f%%" height="%g"/>`, class, 100*from/most, y,
+			100*(to-from)/most, barHeight)
+	}
 	for i, one := range c.Lines {
-		y := barGap + float64(i)*(barHeight+barGap)
-		text, end := one.Line.usersText(), 0.0
+		y := float64(i) * row
+		fmt.Fprintf(&b, `<text x="0" y="%.1f">%s: %s</text>`, y+barText-5,
+			template.HTMLEscapeString(one.Line.Plan.Configuration), one.Line.brief())
 		if a := one.Line.Answer; a != nil {
-			end = x(a.upper())
-			fmt.Fprintf(&b, `<rect class="passes" x="%g" y="%.1f" width="%.1f" height="%g"/>`, barLeft, y, x(a.Users),
-				barHeight)
-			fmt.Fprintf(&b, `<rect class="between" x="%.1f" y="%.1f" width="%.1f" height="%g"/>`, barLeft+x(a.Users), y,
-				end-x(a.Users), barHeight)
+			lower, upper := a.bar()
+			bar("passes", y+barText, 0, lower)
+			bar("between", y+barText, lower, upper)
 		}
-		fmt.Fprintf(&b, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, barLeft-8, y+14,
-			template.HTMLEscapeString(one.Line.Plan.Configuration))
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f">%s</text>`, barLeft+end+8, y+14, text)
 	}
 	return template.HTML(b.String() + "</svg>")
 }
 
-// upper end of the bracket, or the number that passed if nothing failed.
-func (a *Answer) upper() int {
+// bar is how far the interval is filled and open: an end that no trial bounds stands where the bracket has it.
+func (a *Answer) bar() (lower, upper float64) {
+	lower = float64(a.Users)
+	upper = lower
 	if a.Below != nil {
-		return *a.Below
+		upper = float64(*a.Below)
 	}
-	return a.Users
+	if i := a.Interval; i != nil {
+		if i.Low != nil {
+			lower = *i.Low
+		}
+		if i.High != nil {
+			upper = *i.High
+		}
+	}
+	return lower, max(lower, upper)
 }

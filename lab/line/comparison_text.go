@@ -9,26 +9,24 @@ import (
 	"plimsoll/lab/load/apdex"
 )
 
-var comparedColumns = []string{"configuration", "users", "operations/s", "ratio of users", "95 % interval of the ratio",
-	"Apdex, least", "trials",
-	"limited by"}
+var comparedColumns = []string{"configuration", "users, 95 %", "ratio of users, 95 %", "operations/s", "Apdex, least",
+	"trials", "limited by"}
 
-// table has one row per line.
+// table has one row per line. The bracket that the search ended with is a detail below it.
 func (c *Comparison) table() (rows [][]string) {
 	for i, one := range c.Lines {
 		l := one.Line
-		row := []string{l.Plan.Configuration, l.usersText(), "-", one.Ratio.String(), one.Ratio.intervalText(), "-",
-			fmt.Sprint(len(l.Trials)),
-			"-"}
+		row := []string{l.Plan.Configuration, l.brief(), one.Ratio.String(), "-", "-",
+			fmt.Sprint(len(l.Trials)), "-"}
 		if i == 0 {
-			row[3] = "1"
+			row[2] = "1"
 		}
 		if a := l.Answer; a != nil {
-			row[2] = fmt.Sprintf("%.1f (%.1f to %.1f)", a.OpsPerS, a.OpsPerSMin, a.OpsPerSMax)
-			row[5] = apdex.Text(a.ApdexMin)
+			row[3] = fmt.Sprintf("%.1f (%.1f to %.1f)", a.OpsPerS, a.OpsPerSMin, a.OpsPerSMax)
+			row[4] = apdex.Text(a.ApdexMin)
 		}
 		if l.Limit != nil {
-			row[7] = l.Limit.Resource
+			row[6] = l.Limit.Resource
 		}
 		rows = append(rows, row)
 	}
@@ -60,7 +58,7 @@ func (c *Comparison) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "\n  %s\n", control)
 	}
 	for _, one := range c.Lines {
-		for i, line := range one.Line.evidence() {
+		for i, line := range one.evidence() {
 			if i == 0 {
 				fmt.Fprintf(&b, "\n  %s\n", one.Line.Plan.Configuration)
 			}
@@ -75,14 +73,24 @@ func (c *Comparison) Text(w io.Writer) error {
 	return err
 }
 
-// evidence for the answer and for the limit, and what could not be measured.
-func (l *Line) evidence() (lines []string) {
-	lines = append(lines, l.confidence()...)
+// evidence for the answer, its ratio and the limit, and what could not be measured.
+func (one Compared) evidence() (lines []string) {
+	l := one.Line
+	lines = append(lines, one.details()...)
 	if l.Limit != nil {
 		lines = append(lines, l.Limit.Evidence...)
 	}
 	if void := l.voidText(); void != "" {
 		lines = append(lines, void)
+	}
+	return lines
+}
+
+// details say what the answer and its ratio rest on.
+func (one Compared) details() []string {
+	lines := one.Line.details()
+	if one.Ratio != nil {
+		lines = append(lines, "users of its bracket to those of the first: "+one.Ratio.bracketText())
 	}
 	return lines
 }

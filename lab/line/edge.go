@@ -4,35 +4,36 @@ import (
 	"math"
 )
 
-// Repeats are the trials made at one end of the answer after it was found. The trial that found it does not count: it
+// Repeats are the trials made at one end of the bracket after it was found. The trial that found it does not count: it
 // was chosen because of its outcome.
 type Repeats struct {
-	Passed int `json:"passed"`
-	Failed int `json:"failed"`
+	Passed    int `json:"passed"`
+	Failed    int `json:"failed"`
+	Undecided int `json:"undecided,omitempty"`
 }
 
-// repeats collects them at a number of users.
-func repeats(trials []Trial, users int) (r Repeats) {
-	for _, t := range trials {
-		if t.Users != users || t.Purpose != Confirm && t.Purpose != Beyond {
-			continue
-		}
-		switch t.Outcome {
-		case Passes:
-			r.Passed++
-		case Fails:
-			r.Failed++
-		}
+func (r *Repeats) add(o Outcome) {
+	switch o {
+	case Passes:
+		r.Passed++
+	case Fails:
+		r.Failed++
+	case Undecided:
+		r.Undecided++
 	}
-	return r
 }
+
+// against are those that did not pass.
+func (r Repeats) against() int { return r.Failed + r.Undecided }
+
+func (r Repeats) trials() int { return r.Passed + r.against() }
 
 // UsersInterval is the 95 % interval of the number of users that half of all trials would pass. An end is null if no
 // trial bounds it.
 type UsersInterval struct {
 	Low    *float64 `json:"low"`
 	High   *float64 `json:"high"`
-	Trials int      `json:"trials"` // that passed or failed
+	Trials int      `json:"trials"` // that it rests on
 }
 
 // posterior is the probability of each number of users being the line, given the trials.
@@ -67,11 +68,14 @@ func posteriorOf(trials []Trial) (b posterior) {
 	passed, failed := map[int]int{}, map[int]int{}
 	least, most := math.Inf(1), 0.0
 	for _, t := range trials {
+		if t.madeAgain() {
+			continue // it counts once, as what it turns out to be
+		}
 		switch t.Outcome {
 		case Passes:
 			passed[t.Users]++
 			b.passed = true
-		case Fails:
+		case Fails, Undecided: // either is a score below the target
 			failed[t.Users]++
 			b.failed = true
 		default:

@@ -103,25 +103,25 @@ func TestIntervalIsOpenWhereNothingBoundsIt(t *testing.T) {
 }
 
 func TestBothEndsAreRepeated(t *testing.T) {
-	flips := 0
+	tries := 0
 	_, trials := play(usual, 100, func(n, _, _ int) Outcome {
-		if n == 1260 { // passes half of the time
-			if flips++; flips%2 == 0 {
+		if n == 1260 { // passes once of four times
+			if tries++; tries == 3 {
 				return Passes
 			}
 		}
 		return upTo(1259)(n, 0, 0)
 	})
 	low, high := usual.bracket(trials)
-	at, over := repeats(trials, low), repeats(trials, high)
-	if high != 1260 || at != (Repeats{Passed: 3}) || over.Passed+over.Failed != 3 || over.Passed == 0 {
+	at, over := levelOf(trials, low).repeats, levelOf(trials, high).repeats
+	if high != 1260 || at != (Repeats{Passed: 3}) || over != (Repeats{Passed: 1, Failed: 2}) {
 		t.Fatalf("%d to %d: %+v, %+v", low, high, at, over)
 	}
 	l := Line{Plan: Plan{Target: 0.85, Bounds: usual}, Trials: trials}
 	l.conclude(0)
-	text := strings.Join(l.confidence(), "\n")
-	for _, part := range []string{"passed in 3 of 3 repeated trials at 1200 users", "of 3 at 1260",
-		"95 % interval of the load line"} {
+	text := strings.Join(l.details(), "\n")
+	for _, part := range []string{"1,200 users passed in 3 of 3 repeated trials, 1,260 in 1 of 3",
+		fmt.Sprintf("from how %d trials ended", len(trials))} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}

@@ -43,10 +43,10 @@ func (l *Line) HTML(w io.Writer) error {
 			web.Frame
 			Line       *Line
 			Void       string
-			Confidence []string
+			Details    []string
 			Search     drawn
 			Conditions []string
-		}{f, l, l.voidText(), l.confidence(), l.drawn(), l.conditionLines()})
+		}{f, l, l.voidText(), l.details(), l.drawn(), l.conditionLines()})
 	}
 	return reportProblem(err)
 }

@@ -1,6 +1,7 @@
 package line
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )
 
@@ -22,22 +22,45 @@ func trialOf(r *result.Result, target float64) Trial {
 		Valid:   r.Valid, GeneratorLate: late, LoadUnmade: late,
 		Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU,
 		LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
-		LatencyMSP50: medianOf(r), Drift: driftOf(r.Series), Outcome: Passes,
+		LatencyMSP50:  meanOver(r, func(l result.Latency) *float64 { return l.P50 }),
+		LatencyMSMean: meanOver(r, func(l result.Latency) *float64 { return l.Mean }), Drift: driftOf(r.Series),
+		AllPerS:  r.AllPerS,
 		Findings: dearFindings(r),
 	}
+	t.Outcome, t.Why = outcomeOf(r, t.Drift, target)
+	return t
+}
+
+// outcomeOf a run. It fails on evidence alone: where the whole interval of its score lies below the target, or an
+// operation was tried often and never got a valid answer.
+func outcomeOf(r *result.Result, d Drift, target float64) (Outcome, string) {
 	switch {
 	case !r.Valid:
-		if t.Outcome, t.Why = Fails, systemFault(r, target); t.Why == "" {
-			t.Outcome, t.Why = Void, strings.Join(r.InvalidReasons, "; ")
+		if why := systemFault(r, target); why != "" {
+			return Fails, why
 		}
-	case r.Apdex == nil || *r.Apdex < target:
-		t.Outcome, t.Why = Fails, "Apdex below the target"
+		return Void, strings.Join(r.InvalidReasons, "; ")
+	case r.Apdex == nil:
+		return Void, "no score"
+	case *r.Apdex < target && highest(r) < target:
+		return Fails, "Apdex below the target"
 	case unanswered(r) != "":
-		t.Outcome, t.Why = Fails, unanswered(r)
-	case t.Drift.Worsening():
-		t.Outcome, t.Why = Unsteady, "the queue grew until the end"
+		return Fails, unanswered(r)
+	case *r.Apdex < target:
+		return Undecided, fmt.Sprintf("Apdex below the target, but its interval reaches it, %s to %s",
+			apdex.Text(r.Interval.Low), apdex.Text(r.Interval.High))
+	case d.Worsening():
+		return Unsteady, "the queue grew until the end"
 	}
-	return t
+	return Passes, ""
+}
+
+// highest score that the run's operations allow.
+func highest(r *result.Result) float64 {
+	if r.Interval == nil {
+		return *r.Apdex
+	}
+	return r.Interval.High
 }
 
 // dearFindings took a good part of the operations' time.
@@ -53,12 +76,13 @@ func dearFindings(r *result.Result) (dear []result.TimeCause) {
 	return dear
 }
 
-func medianOf(r *result.Result) *float64 {
+// meanOver all answers of a figure that each key operation has; nil without answers, or in older results.
+func meanOver(r *result.Result, figure func(result.Latency) *float64) *float64 {
 	var sum float64
 	var n int64
 	for _, op := range r.Operations {
-		if answered := op.OK + op.Refused; answered > 0 && op.Latency.P50 != nil {
-			sum, n = sum+float64(answered)**op.Latency.P50, n+answered
+		if answered, x := op.OK+op.Refused, figure(op.Latency); answered > 0 && x != nil {
+			sum, n = sum+float64(answered)**x, n+answered
 		}
 	}
 	if n == 0 {
@@ -76,59 +100,27 @@ func unanswered(r *result.Result) string {
 	return ""
 }
 
-// lateMost is the share of the operations that lies beyond the p99 of the lag.
-const lateMost = 0.01
-
 // systemFault says why an invalid run is still a failure of the system; empty: it may not be. A crash, a stalled
 // machine or a change by hand excuse the system. A generator that fell behind excuses it too, if its lag may be what
-// the users suffered from.
+// the users suffered from. And whatever a few operations show, it may be chance.
 func systemFault(r *result.Result, target float64) string {
 	excused := func(c result.Cause) bool {
 		return c != result.BySystem && c != result.ByFewness && c != result.ByGenerator
 	}
-	below := func(score float64) bool { return score < target }
-	switch best, ok := scoreAtBest(r); {
-	case slices.ContainsFunc(r.InvalidCauses, excused):
+	switch best, ok := highestAtBest(r); {
+	case slices.ContainsFunc(r.InvalidCauses, excused), r.Ops < result.BrokenFrom:
 		return ""
 	case slices.Contains(r.InvalidCauses, result.ByGenerator):
-		if ok && below(best) {
+		if ok && best < target {
 			return "Apdex below the target, however late the generator was"
 		}
 		return ""
 	case slices.Contains(r.InvalidCauses, result.BySystem):
 		return r.InvalidReasons[slices.Index(r.InvalidCauses, result.BySystem)]
-	case r.Apdex != nil && below(*r.Apdex):
+	case r.Apdex != nil && highest(r) < target:
 		return "Apdex below the target"
 	}
 	return ""
-}
-
-// scoreAtBest is the highest score possible if the load had been sent in time.
-//
-// At most one operation in 100 was later than the lag's p99. An answer in unit u of its target T took at least u·T, so
-// the server took at least u·T − lag. One in 100 counts as satisfied. Failures stay failures: the server refused, or
-// let a whole timeout pass. If the generator used too many processors, any answer may have waited for it, and only
-// failures count.
-func scoreAtBest(r *result.Result) (float64, bool) {
-	busy := result.ValueOrZero(r.Generator.CPUShare) > run.GeneratorCPUMax
-	var all []apdex.Weighed
-	for _, op := range r.Operations {
-		w := apdex.Weighed{Priority: op.Priority}
-		w.Frustrated = op.Errors + op.Overload
-		for unit, n := range op.HistogramT {
-			switch least := float64(unit) - r.Generator.LagMSP99/op.TargetMS; { // of T
-			case busy || least < 1:
-				w.Satisfied += n
-			case least < apdex.FrustrationFactor:
-				w.Tolerating += n
-			default:
-				w.Frustrated += n
-			}
-		}
-		all = append(all, w)
-	}
-	score, _, ok := apdex.Overall(all)
-	return score + lateMost, ok
 }
 
 // Parameters of the drift test.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
@@ -64,6 +66,7 @@ type search struct {
 	began time.Time
 	// audited is the audit before the first trial, where all begin with a copy of the same books.
 	audited *result.Audit
+	server  *identity.Identity // nil: no database is known
 }
 
 // Find searches for the load line. The Line holds what was found also when there is an error or ctx was cancelled; it
@@ -87,8 +90,13 @@ func Find(ctx context.Context, o Options) (*Line, error) {
 }
 
 func newSearch(ctx context.Context, o Options, began time.Time) (s *search, err error) {
-	o.Reset, err = o.Reset.Choose(ctx, o.Run.Scenario, o.Run.DSN, len(o.Run.URLs) > 0)
-	return &search{Options: o, dsn: o.Run.DSN, began: began}, err
+	s = &search{Options: o, dsn: o.Run.DSN, began: began}
+	if s.Reset, err = o.Reset.Choose(ctx, o.Run.Scenario, s.dsn, len(o.Run.URLs) > 0); err != nil || s.dsn == "" {
+		return s, err
+	}
+	server, err := identity.Of(ctx, s.dsn)
+	s.server = &server
+	return s, err
 }
 
 func (s *search) plan() Plan {
@@ -98,8 +106,21 @@ func (s *search) plan() Plan {
 		TimeoutS: r.Timeout.Seconds(), ThinkS: r.ThinkS(), Seed: r.Seed, Scenario: r.Scenario.Name,
 		Digest: r.Scenario.Digest(), Reset: s.Reset,
 		Workers: r.Workers, Profile: r.Profile, Configuration: s.Configuration,
-		Serve: strings.Join(r.Serve[min(1, len(r.Serve)):], " "),
+		Serve: strings.Join(r.Serve[min(1, len(r.Serve)):], " "), URLs: withoutSecrets(r.URLs), Server: s.server,
+		Program: r.Software,
 	}
+}
+
+// withoutSecrets are the URLs as they may be stored.
+func withoutSecrets(urls []string) (all []string) {
+	for _, text := range urls {
+		if u, err := url.Parse(text); err == nil {
+			u.User, u.RawQuery = nil, ""
+			text = u.String()
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 // begin starts a new search or resumes the old one.

@@ -182,6 +182,23 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 			t.Errorf("%+v, %v", l, err)
 		}
 	})
+	t.Run("NotOnAnotherServer", func(t *testing.T) {
+		other := o
+		other.Resume, other.Run.DSN = true, clustertest.Database(t).Secret()
+		l, err := Find(t.Context(), other)
+		if err == nil || problem.ClassOf(err) != problem.Usage || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), first.ID+" is of another server: database ") {
+			t.Errorf("%+v, %v", l, err)
+		}
+	})
+	t.Run("NotWithAnotherVersion", func(t *testing.T) {
+		other := o
+		other.Resume, other.Run.Software = true, "later"
+		if l, err := Find(t.Context(), other); err == nil || problem.ClassOf(err) != problem.Usage ||
+			!strings.Contains(err.Error(), first.ID+" was made by plimsoll test, this is later") {
+			t.Errorf("%+v, %v", l, err)
+		}
+	})
 	o.Resume = true
 	second, err := Find(t.Context(), o)
 	if err != nil || !second.Complete || second.ID != first.ID || len(second.Trials) < 4 {
@@ -334,9 +351,9 @@ func TestLimitIsTheMostExpensiveFinding(t *testing.T) {
 }
 
 func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
-	median := func(ms float64) *float64 { return &ms }
-	light := Trial{Users: 10, Outcome: Passes, OpsPerS: 66, LatencyMSP50: median(50)}
-	full := Trial{Users: 60, Outcome: Fails, Valid: true, OpsPerS: 200, LatencyMSP50: median(200)}
+	mean := func(ms float64) *float64 { return &ms }
+	light := Trial{Users: 10, Outcome: Passes, OpsPerS: 66, LatencyMSMean: mean(50)}
+	full := Trial{Users: 60, Outcome: Fails, Valid: true, OpsPerS: 200, LatencyMSMean: mean(200)}
 	const thinkS = 0.1
 	for _, c := range []struct {
 		name string
@@ -415,7 +432,7 @@ func TestFind_SaysWhatCouldNotBeMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"at least 4 users", "8 could not be measured",
+	for _, part := range []string{"at least 3 users", "8 could not be measured",
 		"3 trials were void; something fell over"} {
 		if !strings.Contains(text.String(), part) || !strings.Contains(string(page), part) {
 			t.Errorf("text or page lacks %q:\n%s", part, text.String())

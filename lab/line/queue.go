@@ -9,24 +9,28 @@ type queue struct {
 	served  float64 // operations in service at once
 	waiting float64
 	rate    float64 // operations per second
-	leastMS float64 // time of an operation without a queue
+	leastMS float64 // mean time of an operation without a queue
 }
 
 // queueOf a trial; nil if too little is known. By the response-time law X·Z of N users think at any moment, so N − X·Z
-// are in the system.
+// are in the system; X counts whatever ended, since a user also thinks after a failure. Both laws are about means.
 func queueOf(trials []Trial, at Trial, thinkS float64) *queue {
 	var lightest *Trial
 	for i, t := range trials {
-		if t.LatencyMSP50 != nil && t.Outcome != Void && (lightest == nil || t.Users < lightest.Users) {
+		if t.LatencyMSMean != nil && t.Outcome != Void && (lightest == nil || t.Users < lightest.Users) {
 			lightest = &trials[i]
 		}
 	}
 	if lightest == nil || at.OpsPerS <= 0 {
 		return nil
 	}
-	q := &queue{rate: at.OpsPerS, leastMS: *lightest.LatencyMSP50}
+	q := &queue{rate: at.OpsPerS, leastMS: *lightest.LatencyMSMean}
 	q.served = q.rate * q.leastMS / 1000
-	q.waiting = max(0, float64(at.Users)-q.rate*thinkS-q.served)
+	ended := q.rate
+	if at.AllPerS != nil {
+		ended = *at.AllPerS
+	}
+	q.waiting = max(0, float64(at.Users)-ended*thinkS-q.served)
 	return q
 }
 

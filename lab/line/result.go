@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/lab/line/usl"
+	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/run/result"
 )
 
@@ -18,9 +19,11 @@ const Schema = "plimsoll.line/1"
 
 // Line is a search and its findings: the JSON of 'plimsoll line --json', and the source of the text and the page.
 type Line struct {
-	Schema   string    `json:"schema"`
-	ID       string    `json:"id"`
-	Title    string    `json:"title,omitempty"`
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	Title  string `json:"title,omitempty"`
+	// Headline is the answer in a sentence.
+	Headline string    `json:"statement"`
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	// Complete: no trial is left. Stopped: why the search ended early.
@@ -58,10 +61,17 @@ type Plan struct {
 	// Configuration is the system's name if several are searched in turns.
 	Configuration string `json:"configuration,omitempty"`
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
+	// URLs of the application that the trials use, if it ran before them.
+	URLs []string `json:"urls,omitempty"`
+	// Server and Program are what the trials were made with; absent in older searches, and Server where no database is
+	// known.
+	Server  *identity.Identity `json:"server,omitempty"`
+	Program string             `json:"program,omitempty"`
 }
 
-// Fingerprint is equal for equal plans.
+// Fingerprint is equal for plans that were asked for alike, whatever server and program made the trials.
 func (p Plan) Fingerprint() string {
+	p.Server, p.Program = nil, ""
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // only numbers and texts: cannot fail
@@ -70,11 +80,16 @@ func (p Plan) Fingerprint() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Answer is the load line: Users pass, Below fail.
+// Answer is the load line.
 type Answer struct {
+	// Interval of the line from the outcomes of all trials: this is the answer. It takes into account that trials with
+	// the same number of users may end differently.
+	Interval *UsersInterval `json:"interval,omitempty"`
+	// Users and Below are the bracket that the search ended with: most trials of Users passed, most of Below did not
+	// (null: no number failed). Where trials of one number end differently the line need not lie within it.
 	Users     int  `json:"users"`
-	Below     *int `json:"below"` // the smallest number that failed; null: none did
-	Confirmed int  `json:"confirmed"`
+	Below     *int `json:"below"`
+	Confirmed int  `json:"confirmed"` // trials that repeated Users and passed
 	// Throughput of the trials that passed with this number of users.
 	OpsPerS    float64 `json:"ops_per_s"`
 	OpsPerSMin float64 `json:"ops_per_s_min"`
@@ -83,15 +98,12 @@ type Answer struct {
 	// AtUsers and AtBelow are the repeated trials at both ends.
 	AtUsers *Repeats `json:"at_users,omitempty"`
 	AtBelow *Repeats `json:"at_below,omitempty"`
-	// Interval of the line from the outcomes of all trials. Unlike the bracket it takes into account that trials with
-	// the same number of users may end differently.
-	Interval *UsersInterval `json:"interval,omitempty"`
 }
 
 // conclude derives answer, limit and fit from the trials.
 func (l *Line) conclude(pool int) {
 	low, _ := l.Plan.bracket(l.Trials)
-	high := leastFailed(l.Trials)
+	high := l.Plan.leastFailed(l.Trials)
 	_, next, _ := l.Plan.Next(l.Trials)
 	l.Complete = next == 0
 	l.Answer, l.Limit, l.Unmeasured = nil, nil, unmeasured(l.Trials)
@@ -102,14 +114,14 @@ func (l *Line) conclude(pool int) {
 		l.Limit = l.limit(high, pool)
 	}
 	l.fit()
+	l.Headline = l.Statement()
 }
 
 func (l *Line) answer(low, high int) *Answer {
-	a := &Answer{Users: low, Confirmed: confirmations(l.Trials, low), Interval: posteriorOf(l.Trials).interval()}
-	atUsers := repeats(l.Trials, low)
-	a.AtUsers = &atUsers
+	atUsers := levelOf(l.Trials, low).repeats
+	a := &Answer{Users: low, Confirmed: atUsers.Passed, AtUsers: &atUsers, Interval: posteriorOf(l.Trials).interval()}
 	if high > 0 {
-		atBelow := repeats(l.Trials, high)
+		atBelow := levelOf(l.Trials, high).repeats
 		a.Below, a.AtBelow = &high, &atBelow
 	}
 	var rates, scores []float64
@@ -131,11 +143,11 @@ func (l *Line) answer(low, high int) *Answer {
 	return a
 }
 
-// limit comes from the last failed trial closest above the line.
+// limit comes from the last trial that did not pass closest above the line.
 func (l *Line) limit(high, pool int) *Limit {
 	var at Trial
 	for _, t := range l.Trials {
-		if t.Users == high && t.Outcome == Fails {
+		if t.Users == high && (t.Outcome == Fails || t.Outcome == Undecided && !t.madeAgain()) {
 			at = t
 		}
 	}
@@ -157,7 +169,7 @@ func (l *Line) fit() {
 		l.FitRefused = err.Error()
 	case fit.PeakIn == nil:
 		l.FitRefused = fmt.Sprintf("the interval of κ, %.2g to %.2g, contains 0, so that nothing is known "+
-			"beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(levels(l.Trials)))
+			"beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(numbers(l.Trials)))
 	}
 }
 
@@ -167,62 +179,6 @@ func (l *Line) conditions() result.Conditions {
 		return result.Conditions{}
 	}
 	return *l.Conditions
-}
-
-// Statement is the answer in a sentence.
-func (l *Line) Statement() string {
-	a, think := l.Answer, thinkText(l.Plan.ThinkS)
-	switch {
-	case a == nil && len(l.Trials) == 0:
-		return "nothing was tried"
-	case a == nil && leastFailed(l.Trials) == 0:
-		return fmt.Sprintf("not known: trials of %d users say nothing", levels(l.Trials)[0])
-	case a == nil:
-		return fmt.Sprintf("not even %d users reach Apdex %g", leastFailed(l.Trials), l.Plan.Target)
-	case a.Below == nil && l.Unmeasured != nil:
-		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); %d could not be measured", a.Users,
-			a.OpsPerS, think, l.Unmeasured.Users)
-	case a.Below == nil:
-		return fmt.Sprintf("at least %d users (%.1f operations/s, think time %s); more were not tried", a.Users,
-			a.OpsPerS, think)
-	case a.Confirmed < l.Plan.Confirmations:
-		return fmt.Sprintf("between %d and %d users so far, confirmed %d of %d times (%.1f operations/s, think "+
-			"time %s)",
-			a.Users, *a.Below, a.Confirmed, l.Plan.Confirmations, a.OpsPerS, think)
-	}
-	return fmt.Sprintf("from %d to below %d users (%.1f operations/s, think time %s)", a.Users, *a.Below, a.OpsPerS,
-		think)
-}
-
-// confidence says what the answer rests on; empty without one.
-func (l *Line) confidence() (lines []string) {
-	a := l.Answer
-	if a == nil {
-		return nil
-	}
-	if a.AtUsers != nil && a.Below != nil {
-		lines = append(lines, fmt.Sprintf("bracket: passed in %d of %d repeated trials at %d users, "+
-			"and in %d of %d at %d", a.AtUsers.Passed, a.AtUsers.Passed+a.AtUsers.Failed, a.Users, a.AtBelow.Passed,
-			a.AtBelow.Passed+a.AtBelow.Failed, *a.Below))
-	}
-	if i := a.Interval; i != nil {
-		lines = append(lines, fmt.Sprintf("95 %% interval of the load line, computed from %d trials: %s users",
-			i.Trials, endsText(i.Low, i.High, "%.0f")))
-	}
-	return lines
-}
-
-// endsText formats an interval, one end of which may be unknown.
-func endsText(low, high *float64, format string) string {
-	switch {
-	case low != nil && high != nil:
-		return fmt.Sprintf(format+" to "+format, *low, *high)
-	case low != nil:
-		return fmt.Sprintf(format+" or more", *low)
-	case high != nil:
-		return fmt.Sprintf("up to "+format, *high)
-	}
-	return "not known"
 }
 
 // Open says whether void trials leave the upper end unknown.
@@ -236,11 +192,7 @@ func (l *Line) voidText() string {
 	if u == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d users could not be measured: %d trials were void; %s", u.Users, u.Times, u.Why)
-}
-
-func thinkText(s float64) string {
-	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+	return fmt.Sprintf("%s could not be measured: %d trials were void; %s", usersText(u.Users), u.Times, u.Why)
 }
 
 // WriteJSON writes the line, indented, with a final newline.

@@ -30,32 +30,26 @@ func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 	if purpose, n, longer := repeated(trials); n > 0 {
 		return purpose, n, longer
 	}
-	if n, longer := unsteady(trials); n > 0 {
-		return Longer, n, longer
-	}
 	longer := lengthened(trials)
+	if len(trials) == 0 {
+		return Coarse, min(b.First, b.Most), longer
+	}
 	low, high := b.bracket(trials)
+	failed := b.leastFailed(trials)
 	void := unmeasured(trials)
 	switch {
-	case len(trials) == 0:
-		return Coarse, min(b.First, b.Most), longer
 	case low == 0 && void != nil && void.Users == high:
 		return "", 0, 0 // fewer could hardly be measured, and no smaller number has passed
-	case high == 0 && low >= b.Most, high == 1:
-		if high == 1 || confirmations(trials, low) >= b.Confirmations {
-			return "", 0, 0
-		}
-		return Confirm, low, longer
-	case high == 0:
+	case high == 0 && low < b.Most:
 		return Coarse, min(2*low, b.Most), longer
-	case low == 0:
+	case low == 0 && high > 1:
 		return Coarse, max(1, high/2), longer
-	case high-low > b.Step(low):
+	case low > 0 && high > 0 && high-low > b.Step(low):
 		return Bisect, b.between(low, high), longer
-	case confirmations(trials, low) < b.Confirmations:
-		return Confirm, low, longer
-	case failuresRepeated(trials, leastFailed(trials)) < b.Confirmations && leastFailed(trials) == high:
-		return Beyond, high, longer
+	case low > 0 && levelOf(trials, low).left(b.Confirmations) > 0:
+		return Confirm, low, max(longer, levelOf(trials, low).longer)
+	case failed > 0 && failed == high && levelOf(trials, failed).left(b.Confirmations) > 0:
+		return Beyond, failed, max(longer, levelOf(trials, failed).longer)
 	}
 	return "", 0, 0
 }
@@ -68,69 +62,37 @@ func (b Bounds) between(low, high int) int {
 	return min(high-1, low+max(1, steps)*step)
 }
 
-// bracket is the largest number that always passed below the smallest that failed or could not be measured; 0 if there
-// is none. One failure counts: a system that carries N users carries them every time.
+// bracket is the largest number that passes below the smallest that fails or could not be measured; 0 if there is none.
 func (b Bounds) bracket(trials []Trial) (low, high int) {
-	high = leastFailed(trials)
+	high = b.leastFailed(trials)
 	if void := unmeasured(trials); void != nil && (high == 0 || void.Users < high) {
 		high = void.Users
 	}
-	for _, t := range trials {
-		if t.Outcome == Passes && t.Users > low && (high == 0 || t.Users < high) {
-			low = t.Users
+	for _, l := range levelsOf(trials) {
+		if l.passed(b.Confirmations) && (high == 0 || l.users < high) {
+			low = l.users
 		}
 	}
 	return low, high
 }
 
-// leastFailed is the smallest number that ever failed; 0: none did.
-func leastFailed(trials []Trial) (least int) {
-	for _, t := range trials {
-		if t.Outcome == Fails && (least == 0 || t.Users < least) {
-			least = t.Users
+// leastFailed is the smallest number that does not pass; 0: there is none.
+func (b Bounds) leastFailed(trials []Trial) int {
+	for _, l := range levelsOf(trials) {
+		if !l.passed(b.Confirmations) {
+			return l.users
 		}
 	}
-	return least
+	return 0
 }
 
-// confirmations counts only trials made to confirm: the trial that found the number was chosen because it passed.
-func confirmations(trials []Trial, n int) (sum int) {
-	for _, t := range trials {
-		if t.Users == n && t.Purpose == Confirm && t.Outcome == Passes {
-			sum++
-		}
-	}
-	return sum
-}
-
-// failuresRepeated counts the trials that repeat a failure. Their outcomes do not change the bracket. Those that stayed
-// void count too.
-func failuresRepeated(trials []Trial, n int) (sum int) {
-	for _, t := range trials {
-		if t.Users == n && t.Purpose == Beyond && (t.Outcome != Void && t.Outcome != Unsteady ||
-			t.Again >= repeatMost) {
-			sum++
-		}
-	}
-	return sum
-}
-
-// unsteady asks for the last trial again, longer, if it was undecided.
-func unsteady(trials []Trial) (n, longer int) {
-	if len(trials) == 0 {
-		return 0, 0
-	}
-	last := trials[len(trials)-1]
-	if last.Outcome != Unsteady || last.Longer >= lengthenMost {
-		return 0, 0
-	}
-	return last.Users, last.Longer + 1
-}
-
-// lengthened is how often trials have been lengthened so far; later trials keep that length.
+// lengthened is how often trials were lengthened because they were not steady or too short; later trials keep that
+// length. A score close to the target lengthens the trials of its number of users alone.
 func lengthened(trials []Trial) (longest int) {
 	for _, t := range trials {
-		longest = max(longest, t.Longer)
+		if t.Outcome == Unsteady || t.Outcome == Void && t.Short {
+			longest = max(longest, min(t.Longer+1, lengthenMost))
+		}
 	}
 	return longest
 }
@@ -138,7 +100,7 @@ func lengthened(trials []Trial) (longest int) {
 // Left estimates how many trials remain.
 func (b Bounds) Left(trials []Trial) int {
 	low, high := b.bracket(trials)
-	left := b.Confirmations - confirmations(trials, low)
+	left := levelOf(trials, low).left(b.Confirmations)
 	width := high - low
 	switch {
 	case len(trials) == 0:
@@ -151,15 +113,15 @@ func (b Bounds) Left(trials []Trial) int {
 		width = high
 		left += 2
 	}
-	left += b.Confirmations - failuresRepeated(trials, leastFailed(trials))
+	left += levelOf(trials, b.leastFailed(trials)).left(b.Confirmations)
 	if ratio := float64(width) / float64(b.Step(max(1, low))); ratio > 1 {
 		left += int(math.Ceil(math.Log2(ratio)))
 	}
 	return max(0, left)
 }
 
-// levels are the numbers of users tried, ascending.
-func levels(trials []Trial) (all []int) {
+// numbers of users tried, ascending.
+func numbers(trials []Trial) (all []int) {
 	for _, t := range trials {
 		all = append(all, t.Users)
 	}

@@ -79,6 +79,27 @@ func (p *stopped) same(plans []Plan) bool {
 	return slices.EqualFunc(p.plans, plans, func(a, b Plan) bool { return a.Fingerprint() == b.Fingerprint() })
 }
 
+// foreign says why trials of now would not be of the same system as those before; empty: they are.
+func (p *stopped) foreign(id string, plans []Plan) string {
+	for i, plan := range plans {
+		was, id := p.plans[i], id
+		if plan.Configuration != "" {
+			id += ", " + plan.Configuration + ","
+		}
+		switch {
+		case plan.Program != was.Program:
+			return fmt.Sprintf("%s was made by plimsoll %s, this is %s", id, cmp.Or(was.Program, "of an older version"),
+				plan.Program)
+		case plan.Server == nil && was.Server == nil:
+		case plan.Server == nil || was.Server == nil:
+			return id + " does not tell on which server it was made"
+		case !plan.Server.Equal(*was.Server):
+			return fmt.Sprintf("%s is of another server: %s", id, plan.Server.Difference(*was.Server))
+		}
+	}
+	return ""
+}
+
 // Resumable fails where no search or session of any plan was stopped: what is known before the systems are there.
 func (s *Store) Resumable() error {
 	names, err := filepath.Glob(filepath.Join(s.dir, "*", "*.json"))
@@ -116,7 +137,7 @@ func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
 }
 
 // newest stopped search or session among the files of a name and a schema. Where none has the plans, the error says
-// what the newest one was asked for instead.
+// what the newest one was asked for instead; where one has them and was made with another server or program, which.
 func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +145,7 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 	}
 	slices.Reverse(entries)
 	hint := startHint
-	known := false
+	known, foreign := false, ""
 	for _, e := range entries {
 		kept := new(T)
 		text, err := os.ReadFile(filepath.Join(s.dir, e.Name(), file))
@@ -138,11 +159,17 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish "+
 					"it with that one, or start over without --resume", e.Name(), was.schema, schema)
 			}
-		case was.same(plans):
+		case was.same(plans) && was.foreign(e.Name(), plans) == "":
 			return kept, nil
+		case was.same(plans):
+			foreign = cmp.Or(foreign, was.foreign(e.Name(), plans))
 		case !known:
 			known, hint = true, was.hint(e.Name(), plans)
 		}
+	}
+	if foreign != "" {
+		return nil, problem.New(problem.Usage, errors.New(foreign),
+			"its trials cannot be mixed with new ones: start over without --resume, or go on with what it began with")
 	}
 	return nil, nothingStopped(hint)
 }
@@ -187,7 +214,7 @@ var planWords = map[string]string{
 	"confirmations": "--confirmations", "duration_s": "--duration", "ramp_s": "--ramp", "timeout_s": "--timeout",
 	"think_s": "--think", "seed": "--seed", "scenario": "--scenario", "scenario_digest": contentOfScenario,
 	"reset": "--reset", "workers": "--workers", "profile": "the cluster's profile", "configuration": "--configurations",
-	"serve": "the flags of the workers",
+	"serve": "the flags of the workers", "urls": "--url",
 }
 
 // differences between a plan and another, in the order of their names.

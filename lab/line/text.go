@@ -14,7 +14,7 @@ func (l *Line) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nLoad line %s  %s\n", l.ID, l.Started.Format("2006-01-02 15:04:05 MST"))
 	fmt.Fprintf(&b, "\n  LINE at Apdex %g: %s\n", l.Plan.Target, l.Statement())
-	for _, line := range l.confidence() {
+	for _, line := range l.details() {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	if l.Limit != nil {

@@ -12,10 +12,13 @@ import (
 type Outcome string
 
 const (
-	Passes   Outcome = "passes"
-	Fails    Outcome = "fails"
-	Unsteady Outcome = "unsteady" // it passes, but its queue keeps growing
-	Void     Outcome = "void"     // the run is not valid, and the system is not to blame
+	Passes Outcome = "passes"
+	// Fails: the whole interval of its score lies below the target, or it never became steady.
+	Fails Outcome = "fails"
+	// Undecided: the score lies below the target, but its interval reaches it.
+	Undecided Outcome = "undecided"
+	Unsteady  Outcome = "unsteady" // it passes, but its queue keeps growing
+	Void      Outcome = "void"     // the run is not valid, and the system is not to blame
 )
 
 // Purpose of a trial.
@@ -60,8 +63,12 @@ type Trial struct {
 	InFlight   int        `json:"in_flight_max"`
 	// LatencyMSP50 is the mean of the medians of all key operations, weighted by their counts; null without answers.
 	LatencyMSP50 *float64 `json:"latency_ms_p50,omitempty"`
-	Drift        Drift    `json:"drift"`
-	Waits        Waits    `json:"waits"`
+	// LatencyMSMean of all answers; null without answers.
+	LatencyMSMean *float64 `json:"latency_ms_mean,omitempty"`
+	// AllPerS is all operations that ended in a second, valid or not; OpsPerS counts valid ones.
+	AllPerS *float64 `json:"all_per_s,omitempty"`
+	Drift   Drift    `json:"drift"`
+	Waits   Waits    `json:"waits"`
 	// Findings are what took a good part of the operations' time, the largest first.
 	Findings []result.TimeCause `json:"findings,omitempty"`
 }
@@ -108,5 +115,5 @@ func (t *Trial) decide() {
 	}
 }
 
-// lengthenMost is how often an unsteady trial is doubled: to four times the length at most.
+// lengthenMost is how often a trial is doubled: to four times the length at most.
 const lengthenMost = 2

@@ -11,16 +11,19 @@ type Unmeasured struct {
 	Why   string `json:"why"` // the reason, the last time
 }
 
-// repeated gives the users and length of a void trial's repetition: twice as long if it only lacked operations.
+// repeated gives the purpose, users and length of the trial that is made again in place of the last one: a void one, of
+// twice the length if it only lacked operations; one that is not steady or undecided, of twice the length.
 func repeated(trials []Trial) (purpose Purpose, n, longer int) {
 	if len(trials) == 0 {
 		return "", 0, 0
 	}
 	last := trials[len(trials)-1]
-	if last.Outcome != Void || last.Again >= repeatMost {
+	switch {
+	case !last.madeAgain():
 		return "", 0, 0
-	}
-	if last.Short && last.Longer < lengthenMost {
+	case last.Outcome == Unsteady:
+		return Longer, last.Users, last.Longer + 1
+	case last.Outcome == Undecided, last.Short && last.Longer < lengthenMost:
 		return last.Purpose, last.Users, last.Longer + 1
 	}
 	return last.Purpose, last.Users, last.Longer
@@ -28,7 +31,7 @@ func repeated(trials []Trial) (purpose Purpose, n, longer int) {
 
 // voidRepeats counts the void trials at the end, which the next trial repeats.
 func voidRepeats(trials []Trial) int {
-	if _, n, _ := repeated(trials); n == 0 {
+	if len(trials) == 0 || trials[len(trials)-1].Outcome != Void || !trials[len(trials)-1].madeAgain() {
 		return 0
 	}
 	return trials[len(trials)-1].Again + 1

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run/result"
 )
@@ -84,7 +85,8 @@ func (r *record) unattributed() bool {
 	if r.Scenario == nil {
 		return false // of a run whose process died
 	}
-	for _, url := range append(slices.Clone(r.URLs), r.Scenario.Own.Base) {
+	own := custom.Addresses(r.Scenario.Own, r.Scenario.Actions())
+	for _, url := range slices.Concat(r.URLs, own) {
 		if process.Local(url) && (r.Scenario.Application == scenario.NoERP || len(r.servers) == 0) {
 			return true
 		}
@@ -128,8 +130,15 @@ func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 }
 
 // ownSessions reports whether the database may have sessions of the measured system that we do not know: those of an
-// application with custom requests.
-func (r *record) ownSessions() bool { return r.Scenario != nil && r.Scenario.Own.Base != "" }
+// application with custom requests, wherever its address was given.
+func (r *record) ownSessions() bool {
+	s := r.Scenario
+	if s == nil {
+		return false // of a run whose process died
+	}
+	named := s.Application == scenario.NoERP && len(r.URLs) > 0 && custom.NeedsBase(s.Own, s.Actions())
+	return named || len(custom.Addresses(s.Own, s.Actions())) > 0
+}
 
 // disturbedBelow the limit, but enough to be named.
 func disturbedBelow(all *result.Result) (texts []string) {

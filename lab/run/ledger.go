@@ -193,7 +193,7 @@ func (l *ledgers) cause(f *diagnose.Finding) result.TimeCause {
 	if f.Price == nil || l.total <= 0 {
 		return c
 	}
-	price := 0.0
+	price, least, most := 0.0, 0.0, 0.0
 	mean, low, high := make([]float64, len(l.times)), make([]float64, len(l.times)), make([]float64, len(l.times))
 	for i := range l.operations {
 		finding := l.findingOf(i, f)
@@ -205,7 +205,8 @@ func (l *ledgers) cause(f *diagnose.Finding) result.TimeCause {
 		if finding.Gain != nil {
 			low[i], high[i] = l.lost(i, finding.Gain.Low), l.lost(i, finding.Gain.High)
 		}
-		price += mean[i] * l.times[i] / l.total
+		share := l.times[i] / l.total
+		price, least, most = price+mean[i]*share, least+low[i]*share, most+high[i]*share
 		if l.known && mean[i] > 0 {
 			c.Operations = append(c.Operations, result.Loss{ID: l.operations[i].ID, S: mean[i] * l.times[i],
 				Share: mean[i]})
@@ -213,7 +214,7 @@ func (l *ledgers) cause(f *diagnose.Finding) result.TimeCause {
 	}
 	slices.SortStableFunc(c.Operations, func(a, b result.Loss) int { return cmp.Compare(b.S, a.S) })
 	c.Operations = c.Operations[:min(lossesMost, len(c.Operations))]
-	c.Price = &price
+	c.Price, c.PriceInterval = &price, &result.Range{Low: least, High: &most}
 	if before, ok := l.score(make([]float64, len(l.times))); ok {
 		lowest, _ := l.score(low)
 		highest, _ := l.score(high)

@@ -102,6 +102,13 @@ func TestLedger_PricesACauseInTimeAndApdexPoints(t *testing.T) {
 	if note := causes[1]; note.Price != nil || note.ApdexGain != nil {
 		t.Errorf("a price that nobody knows: %+v", note)
 	}
+	t.Run("WithTheIntervalOfItsSamples", func(t *testing.T) {
+		l := planted(true)
+		l.database[0].Findings[0].Gain = &diagnose.Range{Low: 50.0 / 90, High: 80.0 / 90}
+		i := l.causes()[0].PriceInterval
+		near(t, "lower end", i.Low, 50.0/200)
+		near(t, "upper end", *i.High, 80.0/200)
+	})
 	t.Run("WithoutATimelineAllLoseTheSame", func(t *testing.T) {
 		c := planted(false).causes()[0]
 		near(t, "price", *c.Price, 75.0/200)

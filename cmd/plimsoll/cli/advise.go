@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -207,18 +206,12 @@ func causesOfRun(id string) (all []advise.Cause, from string, err error) {
 	for _, f := range r.Diagnosis.Findings {
 		c := advise.Cause{Name: f.Name, Title: f.Title, Evidence: f.Evidence, Price: f.Price,
 			Statements: f.Statements}
-		if f.Price != nil {
-			c.Gain = around(*f.Price, r.Diagnosis.Samples)
+		if i := f.PriceInterval; i != nil && i.High != nil {
+			c.Gain = &advise.Range{Low: i.Low, High: *i.High}
 		}
 		all = append(all, c)
 	}
 	return all, "share of the operations' time in run " + r.ID, nil
-}
-
-// around a share that was seen in so many samples: its 95 % interval.
-func around(p float64, samples int) *advise.Range {
-	half := 1.96 * math.Sqrt(p*max(0, 1-p)/float64(samples))
-	return &advise.Range{Low: max(0, p-half), High: min(1, p+half)}
 }
 
 func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (all []advise.Cause, from string,

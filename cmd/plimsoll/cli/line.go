@@ -42,26 +42,32 @@ func (a *app) addLine(root *cobra.Command) {
 		Use:   "line [flags]",
 		Short: "Find how many users the system carries, and what limits it",
 		Long: `Search for the load line: the largest number of users at which the overall Apdex still reaches
---target. Double the users until a trial fails, then halve the interval between the largest
-number that passed and the smallest that failed until it is narrower than --resolution. The
-lower end must then pass the confirmation runs, and the upper end is repeated as often. The
-result is that interval, in users and in operations per second, a 95 % interval computed from
-all trials, and the resource that limits the system.
+--target. The answer is a 95 % interval, computed from how all trials ended, in users, with the
+operations per second and the resource that limits the system.
+
+Double the users until a trial fails, then halve the bracket between the largest number that
+passed and the smallest that failed until it is narrower than --resolution. Both ends are then
+repeated --confirmations times, and most of these trials decide: no single trial counts for
+good. A trial fails only if the whole 95 % interval of its score lies below the target. If the
+score lies below it and the interval does not, the trial is repeated with twice and four times
+the length; what stays undecided counts as not passed.
 
 Each trial starts from a new copy of the filled base. If 'plimsoll fill' kept none, it is a copy
 of the database as it is; a scenario may bring its own reset instead. The original is never
 changed. Each trial has its own random seed and is stored as a run. A trial that passes while
 its queue still grows is repeated with twice the length. If something other than the system
-spoilt a trial (the generator fell behind, a process crashed, the machine slept), the trial is
-void and repeated, at most twice; then it is reported as void, not as failed.
+spoilt a trial (the generator fell behind, a process crashed, the machine slept), or it had too
+few operations, the trial is void and repeated, at most twice; then it is reported as void, not
+as failed.
 
 --configurations searches several systems in one session, in turns: one trial of each, then the
 next trial of each, from equally filled bases. A system is CLUSTER+SHAPE: a local cluster and a
 shape of the ERP. A cluster named after its flavour (plimsoll, vanilla, system) is created if it
 is missing. A table compares each system's users with the first one's. --control searches the
-first system twice: the difference between its two results is the noise of the session.
+first system twice: it is approved if the ratio of the two results is known to be near 1.
 
-Ctrl-C keeps the trials so far; the same command with --resume continues.
+Ctrl-C keeps the trials so far; the same command with --resume continues, on the same server and
+with the same version of plimsoll.
 Exit code 3: no number of users reaches the target, void trials leave the upper end open, the
 budget ended the search, or none of several systems failed up to --most: then no comparison is
 made, and a shorter --think or a larger --most ends with one.`,
@@ -77,9 +83,9 @@ made, and a shorter --think or a larger --most ends with one.`,
 	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
 	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "try no more users than this")
 	config.Fraction(fs, &o.bounds.Resolution, "resolution", line.ResolutionDefault,
-		"width of the resulting interval, as a share of the users")
+		"width of the bracket, as a share of the users")
 	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
-		"confirmation runs required")
+		"trials that repeat each end of the bracket; most of them decide")
 	config.Span(fs, &o.budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
 	config.Choice(fs, &o.reset, "reset", string(line.ResetAuto),
 		[]string{string(line.ResetAuto), string(line.ResetFilled), string(line.ResetCopy), string(line.ResetSQL),
@@ -273,11 +279,16 @@ func judgeLine(l *line.Line) error {
 	case l.Open():
 		return problem.New(problem.Threshold,
 			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
+	case l.ServesNobody():
+		return problem.New(problem.Threshold, errors.New(l.Statement()), "lower --target")
 	case l.Answer == nil:
-		return problem.New(problem.Threshold, errors.New(l.Statement()), "lower --from or --target")
+		return problem.New(problem.Threshold, errors.New(l.Statement()), evidenceHint)
 	}
 	return nil
 }
+
+// evidenceHint is the hint after a search whose trials show too little.
+const evidenceHint = "let each trial have more operations: a longer --duration, or a shorter --think"
 
 // voidHint is the hint about void trials.
 const voidHint = "the same command without --resume starts over; use --from with fewer users, or --agents on other " +

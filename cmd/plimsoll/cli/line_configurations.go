@@ -215,7 +215,7 @@ func judgeLines(c *line.Comparison) error {
 			void = append(void, fmt.Sprintf("%s, %d users (%s)", l.Plan.Configuration, l.Unmeasured.Users,
 				l.Unmeasured.Why))
 		case l.Answer == nil:
-			none = append(none, l.Plan.Configuration)
+			none = append(none, l.Plan.Configuration+": "+l.Statement())
 		}
 	}
 	switch {
@@ -230,7 +230,7 @@ func judgeLines(c *line.Comparison) error {
 			voidHint)
 	case len(none) > 0:
 		return problem.New(problem.Threshold,
-			fmt.Errorf("no number of users reaches the target: %s", strings.Join(none, ", ")), "")
+			fmt.Errorf("no load line: %s", strings.Join(none, "; ")), "")
 	case c.NothingFailed() != "":
 		return problem.New(problem.Threshold, errors.New(c.NothingFailed()), line.NothingFailedHint)
 	}

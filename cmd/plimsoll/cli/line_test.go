@@ -24,8 +24,10 @@ func TestJudgeLine(t *testing.T) {
 			"11 could not be measured; 3 trials were void: worker 1 died"},
 		{"VoidAndNothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 11, Outcome: line.Void}},
 			Unmeasured: void}, "not known"},
-		{"NothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 1, Outcome: line.Fails}}},
-			"not even 1 users"},
+		{"NothingPassed", line.Line{Complete: true, Trials: []line.Trial{{Users: 1, Outcome: line.Fails},
+			{Users: 1, Outcome: line.Fails, Purpose: line.Beyond}}}, "not even 1 user "},
+		{"OneTrialFailed", line.Line{Complete: true, Trials: []line.Trial{{Users: 1, Outcome: line.Fails}}},
+			"1 user did not pass in 1 of 1 trials, which is too little evidence"},
 		{"Budget", line.Line{Answer: closed}, "the budget ended the search"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

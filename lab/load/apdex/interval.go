@@ -33,9 +33,14 @@ func (c Counts) Interval() Interval {
 	if !ok {
 		return Interval{0, 1}
 	}
-	n, z2 := float64(c.N()), normalAt975*normalAt975
-	centre := score + z2/(2*n)
-	half := normalAt975 * math.Sqrt(score*(1-score)/n+z2/(4*n*n))
+	return ShareInterval(score, float64(c.N()))
+}
+
+// ShareInterval is Wilson's for a share that n independent samples saw.
+func ShareInterval(share, n float64) Interval {
+	z2 := normalAt975 * normalAt975
+	centre := share + z2/(2*n)
+	half := normalAt975 * math.Sqrt(share*(1-share)/n+z2/(4*n*n))
 	scale := 1 + z2/n
 	return Interval{math.Max(0, (centre-half)/scale), math.Min(1, (centre+half)/scale)}
 }

@@ -58,3 +58,16 @@ func NeedsBase(s Settings, actions []*Action) bool {
 	}
 	return path(s.Login) || slices.ContainsFunc(actions, path)
 }
+
+// Addresses that requests go to: the base, and those that stand in an action or the login itself.
+func Addresses(s Settings, actions []*Action) (all []string) {
+	if s.Base != "" {
+		all = append(all, s.Base)
+	}
+	for _, a := range append([]*Action{s.Login}, actions...) {
+		if a != nil && a.Request != nil && len(a.Request.URL) > 0 && a.Request.URL[0] != '/' {
+			all = append(all, a.Request.URL)
+		}
+	}
+	return all
+}

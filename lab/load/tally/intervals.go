@@ -104,7 +104,7 @@ func (t *Tally) percentileInterval(operation int, p float64, failed int64,
 		sum.Part, sum.Whole = sum.Part+m.Part, sum.Whole+m.Whole
 	}
 	share, n := sum.Part/sum.Whole, float64(times.N()+failed)
-	least := shareInterval(p/100, n)
+	least := apdex.ShareInterval(math.Round(p/100*n)/n, n)
 	lowest := min(least.Low, p/100+drawn.Low-share)
 	highest := max(least.High, p/100+drawn.High-share)
 	if math.Ceil(highest*n) < n {
@@ -115,12 +115,6 @@ func (t *Tally) percentileInterval(operation int, p float64, failed int64,
 }
 
 func scaled(d time.Duration, factor float64) time.Duration { return time.Duration(float64(d) * factor) }
-
-// shareInterval is Wilson's for a share of n independent operations.
-func shareInterval(share, n float64) apdex.Interval {
-	yes := int64(math.Round(share * n))
-	return apdex.Counts{Satisfied: yes, Frustrated: int64(n) - yes}.Interval()
-}
 
 // RateInterval is that of valid answers per second of the steady state.
 func (t *Tally) RateInterval() (low, high float64, ok bool) {

@@ -57,7 +57,7 @@ func queueFigures(found *line.Line, few, many int, slots float64, service, lasts
 	}
 	full := slots / service.Seconds()
 	edge := float64(many) / lasts.Seconds()
-	served := last.OpsPerS * orNone(first.LatencyMSP50) / 1000
+	served := last.OpsPerS * orNone(first.LatencyMSMean) / 1000
 	// The slots are never idle, so that what is missing of the full rate is what the timers of the server take.
 	longer := 1 + n.slackMS()/ms(service)
 	return []Figure{

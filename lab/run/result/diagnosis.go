@@ -41,6 +41,8 @@ type TimeCause struct {
 	Level string `json:"level"` // problem, note
 	// Price is its share of the operations' time; null: unknown.
 	Price *float64 `json:"price"`
+	// PriceInterval is its 95 % interval, as far as samples go; older results lack it.
+	PriceInterval *Range `json:"price_interval,omitempty"`
 	// ApdexGain is by how many points the overall score would rise without it, if nothing took its place; null:
 	// unknown.
 	ApdexGain *Gain `json:"apdex_gain"`
