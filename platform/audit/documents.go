@@ -97,11 +97,13 @@ func orphans(app *metadata.Application, register, movements string) Invariant {
 		ID: register + ".recorders", Title: register +
 			": every movement has its document, of the same organisation and time",
 		Checked: count(movements, "{document recorder}"),
-		Wrong: statement.SQL(`SELECT m.recorder_type || ' ' || m.recorder || ' line ' || m.line,
+		Wrong: statement.SQL(`SELECT m.recorder_type || ' ' || m.recorder{mark}{register} ' || m.line ||
+	CASE WHEN d.id IS NULL THEN '.recorder' WHEN d.organisation <> m.organisation THEN '.organisation'
+		ELSE '.period' END,
 	'organisation=' || m.organisation || ' date=' || m.period,
 	coalesce('organisation=' || d.organisation || ' date=' || d.date, 'no document')
 FROM {movements} m LEFT JOIN ({documents}) d ON d.id = m.recorder AND d.type = m.recorder_type
 WHERE {document m.recorder} AND (d.id IS NULL OR d.organisation <> m.organisation OR d.date <> m.period)`,
-			statement.Names{"movements": movements, "documents": strings.Join(parts, "\nUNION ALL ")}),
+			statement.Names{"mark": markSQL, "register": register, "movements": movements, "documents": strings.Join(parts, "\nUNION ALL ")}),
 	}
 }

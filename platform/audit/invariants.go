@@ -22,7 +22,8 @@ func Invariants(app *metadata.Application) (all []Invariant) {
 		for j := range d.Sections {
 			all = append(all, lines(d, &d.Sections[j]), sums(d, &d.Sections[j]))
 		}
-		all = append(all, counter(d))
+		all = append(all, counter(d), identity(d), acknowledged(d))
+		all = append(all, performers(app, d)...)
 	}
 	return append(all, references(app)...)
 }
