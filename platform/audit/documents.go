@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
 	"plimsoll/platform/statement"
 )
 
@@ -25,12 +26,17 @@ func documents(app *metadata.Application, d *metadata.Document) []Invariant {
 				amongChanged(d.Table(), "organisation, number", "id")),
 		},
 		{
-			ID: d.Name + ".operations", Title: d.Title + ": every acknowledged operation has its document",
+			ID: d.Name + ".operations", Title: d.Title +
+				": every acknowledged operation has its document, or its client has sent it again",
 			Checked: count("plimsoll_operation", "document_type = '"+d.Name+"' AND {document document}"),
 			Wrong: statement.SQL(`SELECT 'key=' || o.key || ' document=' || o.document, 'a document', 'none'
 FROM plimsoll_operation o LEFT JOIN {headers} d ON d.id = o.document AND d.organisation = o.organisation
-WHERE o.document_type = '{type}' AND {document o.document} AND d.id IS NULL`, statement.Names{
-				"headers": d.Table(), "type": d.Name,
+WHERE o.document_type = '{type}' AND {document o.document} AND d.id IS NULL
+	AND NOT (o.key LIKE '%{lost}' || o.document AND EXISTS (SELECT FROM plimsoll_operation again
+		JOIN {headers} r ON r.id = again.document AND r.organisation = o.organisation
+		WHERE again.author = o.author AND again.digest = o.digest
+		AND again.key = left(o.key, -length('{lost}' || o.document))))`, statement.Names{
+				"headers": d.Table(), "type": d.Name, "lost": posting.LostMark,
 			}),
 		},
 	}

@@ -86,16 +86,20 @@ func (p *planning) addBoundary(e *posting.Examined, findings []finding) {
 }
 
 // boundary of a key that nothing can have, or at no document: a boundary may be too early, but this one is of nothing.
-// Where costs are out of order, the replay names the first document, and the boundary is set there.
+// Where costs are out of order, the replay names the first document, and the boundary is set there. What is at no
+// document is taken back before documents are written, which makes them changed ones.
 func (p *planning) boundary(f finding) {
 	name := strings.TrimSuffix(f.invariant, "_boundary")
 	v, err := id.Parse(uuidPattern.FindString(f.Subject))
 	if err != nil {
 		return
 	}
-	r := p.Repairer
-	p.add(Step{Class: Rebuild, Object: name + " boundary of " + f.Subject, Risk: Low,
-		Why: "nothing was ever moved there", Changes: []Change{{f.Field, f.Found, "no boundary"}},
+	r, class, why := p.Repairer, Rebuild, "nothing was ever moved under its key"
+	if f.about == "moments" {
+		class, why = Reverse, "no document lies there"
+	}
+	p.add(Step{Class: class, Object: name + " boundary of " + f.Subject, Risk: Low,
+		Why: why, Changes: []Change{{f.Field, f.Found, "no boundary"}},
 		act: func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
 			for i := range r.app.Accumulation {
 				m := &r.app.Accumulation[i]
