@@ -13,7 +13,6 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/platform/document"
-	"plimsoll/platform/id"
 	"plimsoll/platform/posting"
 )
 
@@ -73,18 +72,14 @@ func TestASaleOf2099IsNamed(t *testing.T) {
 	d := document.New(meta)
 	o := c.Organisations[0]
 	d.Organisation, d.Posted, d.Date = o.ID, true, time.Date(2099, 6, 1, 0, 0, 0, 0, time.UTC)
-	author, err := id.Parse(c.Value(t, "SELECT id FROM cat_users WHERE code = $1", o.User))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Author = author
+	d.Author = o.Author
 	books.Counterparty.Set(d, o.Counterparty)
 	books.Contract.Set(d, erptest.Contract(o.Counterparty))
 	lines := d.Section("lines")
 	row := lines.Grow(1)
 	books.Service.Of(lines)[row], books.Quantity.Of(lines)[row] = c.Services[0], 1000
 	if _, err := posting.New(c.Database, erp.Metadata(), erp.Rules()).Create(t.Context(), d,
-		posting.Key{Author: author, Name: "2099", Digest: []byte{1}}); err != nil {
+		posting.Key{Author: o.Author, Name: "2099", Digest: []byte{1}}); err != nil {
 		t.Fatal(err)
 	}
 	report := run(t, c, audit.Options{})

@@ -110,6 +110,7 @@ func orphans(app *metadata.Application, register, movements string) Invariant {
 	coalesce('organisation=' || d.organisation || ' date=' || d.date, 'no document')
 FROM {movements} m LEFT JOIN ({documents}) d ON d.id = m.recorder AND d.type = m.recorder_type
 WHERE {document m.recorder} AND (d.id IS NULL OR d.organisation <> m.organisation OR d.date <> m.period)`,
-			statement.Names{"mark": markSQL, "register": register, "movements": movements, "documents": strings.Join(parts, "\nUNION ALL ")}),
+			statement.Names{"mark": markSQL, "register": register, "movements": movements,
+				"documents": strings.Join(parts, "\nUNION ALL ")}),
 	}
 }

@@ -48,14 +48,15 @@ const forgotten = time.Hour
 // is that of its id, by which the key of the table is sorted.
 func acknowledged(d *metadata.Document) Invariant {
 	const since = `t.id >= (SELECT (left(h, 8) || '-' || substr(h, 9) || '-0000-0000-000000000000')::uuid
-	FROM (SELECT lpad(to_hex((extract(epoch FROM greatest(coalesce(min(made_at), now()), now() - interval '{kept}')) * 1000)::bigint),
-		12, '0') AS h FROM plimsoll_operation) oldest)`
+	FROM (SELECT lpad(to_hex((extract(epoch FROM greatest(coalesce(min(made_at), now()),
+		now() - interval '{kept}')) * 1000)::bigint), 12, '0') AS h FROM plimsoll_operation) oldest)`
 	within := statement.SQL(since, statement.Names{"kept": (posting.KeyRetention - forgotten).String()})
 	return Invariant{
 		ID: d.Name + ".acknowledged", Title: d.Title +
 			": documents made since the oldest operation that is remembered have theirs",
 		Checked: count(d.Table()+" t", "{document t.id} AND "+within),
-		Wrong: statement.SQL(`SELECT '{type} ' || t.number || ' ' || t.id{mark}operation', 'the operation that made it', 'none'
+		Wrong: statement.SQL(`SELECT '{type} ' || t.number || ' ' || t.id{mark}operation',
+	'the operation that made it', 'none'
 FROM {headers} t WHERE {document t.id} AND {within}
 	AND NOT EXISTS (SELECT FROM plimsoll_operation o WHERE o.document = t.id)`, statement.Names{
 			"type": d.Name, "mark": markSQL, "headers": d.Table(), "within": within,
