@@ -102,7 +102,8 @@ func TestEveryReferenceThatIsWrongIsNamed(t *testing.T) {
 }
 
 // oncePerDocument damages each document at most once, looks, and puts everything back. The answer is what is left.
-func oncePerDocument(t *testing.T, c *erptest.Company, all []referring, wrong func(referring) string) (left []referring) {
+func oncePerDocument(t *testing.T, c *erptest.Company, all []referring,
+	wrong func(referring) string) (left []referring) {
 	t.Helper()
 	restore := snapshot(t, c, []string{fmt.Sprint(bookTables)})
 	defer restore()

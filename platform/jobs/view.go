@@ -232,8 +232,8 @@ func (j *Jobs) Drop(ctx context.Context, kind, argument, value string, before ti
 	return nil
 }
 
-// tallied is what a coordinator sees of its job: whether it has ended, is planned, told to stop or taken over by another
-// one, and its parts by outcome.
+// tallied is what a coordinator sees of its job: whether it has ended, is planned, told to stop or its own still, and
+// its parts by outcome.
 type tallied struct {
 	ended, planned, stopped, own bool
 	all, done, failed, cancelled int64
@@ -245,7 +245,8 @@ const failedSQL = "(state = 'discarded' OR state = 'cancelled' AND NOT metadata 
 
 const talliedSQL = `SELECT j.finalized_at IS NOT NULL, j.metadata ? 'planned', j.metadata ? 'cancel_attempted_at',
 	j.state = 'running' AND j.attempted_at = $2 AND j.attempted_by[array_upper(j.attempted_by, 1)] = $3, p.*
-FROM ` + schemaName + `.river_job j CROSS JOIN LATERAL (SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL +
+FROM ` + schemaName + `.river_job j CROSS JOIN LATERAL (SELECT count(*),
+	count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL +
 	`),
 	count(*) FILTER (WHERE state = 'cancelled' AND metadata ? 'cancel_attempted_at'),
 		coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
@@ -253,7 +254,8 @@ FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_ob
 WHERE j.id = $1`
 
 func (j *Jobs) tally(ctx context.Context, job int64, at *time.Time, by string) (t tallied, err error) {
-	err = j.db.Driver().QueryRow(ctx, talliedSQL, job, at, by).Scan(&t.ended, &t.planned, &t.stopped, &t.own, &t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
+	err = j.db.Driver().QueryRow(ctx, talliedSQL, job, at, by).Scan(&t.ended, &t.planned, &t.stopped, &t.own,
+		&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
 	if err != nil {
 		return t, fmt.Errorf("check parts: %w", err)
 	}

@@ -179,7 +179,8 @@ func (l *Ledger) Mismatched(w *database.Work) map[id.ID][]Account {
 		SELECT organisation, account, period, split, debit, credit FROM {totals} WHERE period < 'infinity'
 		UNION ALL SELECT organisation, account, period, split, -debit, -credit FROM {accounts}
 	) AS a GROUP BY organisation, account, period, split HAVING sum(debit) <> 0 OR sum(credit) <> 0
-) AS m`, statement.Names{"key": balanceBy, "last": fmt.Sprint(l.meta.Splits - 1), "entries": l.meta.Table(), "sides": sides, "month": monthOfEntry,
+) AS m`, statement.Names{"key": balanceBy, "last": fmt.Sprint(l.meta.Splits - 1),
+		"entries": l.meta.Table(), "sides": sides, "month": monthOfEntry,
 		"totals": l.meta.Totals(), "accounts": l.meta.AccountTotals(),
 		"none": "'00000000-0000-0000-0000-000000000000'::uuid"})).Rows(func(rows pgx.Rows) error {
 		var organisation id.ID

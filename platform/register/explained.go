@@ -19,8 +19,8 @@ func ExplainedSQL(app *metadata.Application, r *metadata.Accumulation) string {
 			continue
 		}
 		names := statement.Names{"headers": d.Table(), "movements": r.Table(), "key": ofKey, "shows": showsKey(d, r)}
-		explained = append(explained, statement.SQL(`EXISTS (SELECT FROM {headers} d WHERE d.organisation = b.organisation
-	AND d.date = b.moment)
+		explained = append(explained, statement.SQL(`EXISTS (SELECT FROM {headers} d
+	WHERE d.organisation = b.organisation AND d.date = b.moment)
 OR EXISTS (SELECT FROM {movements} m JOIN {headers} d ON d.id = m.recorder AND d.version > 1
 	WHERE {key} AND m.period > b.moment)
 OR EXISTS (SELECT FROM {headers} d WHERE d.organisation = b.organisation AND NOT d.posted AND d.version > 1
@@ -49,8 +49,8 @@ func showsKey(d *metadata.Document, r *metadata.Accumulation) string {
 		}
 		for i := range d.Sections {
 			if _, inLines := metadata.Find(d.Sections[i].Attributes, a.Name); inLines {
-				shows = append(shows, statement.SQL("EXISTS (SELECT FROM {lines} l WHERE l.document = d.id AND l.{name} = "+
-					"b.{name})", statement.Names{"lines": d.SectionTable(&d.Sections[i]), "name": a.Name}))
+				shows = append(shows, statement.SQL("EXISTS (SELECT FROM {lines} l WHERE l.document = d.id AND "+
+					"l.{name} = b.{name})", statement.Names{"lines": d.SectionTable(&d.Sections[i]), "name": a.Name}))
 				break
 			}
 		}

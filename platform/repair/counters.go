@@ -12,8 +12,8 @@ import (
 )
 
 // operation whose document is gone. Where anything is left of it, only a backup has the rest. Its key is freed for its
-// client. What was acknowledged stays noted, and is a violation, until the client has sent it again; forgetting it before
-// must be asked for.
+// client. What was acknowledged stays noted, and is a violation, until the client has sent it again; forgetting it
+// before must be asked for.
 func (p *planning) operation(ctx context.Context, w *database.Work, f finding) error {
 	var key string
 	at := strings.LastIndex(f.Subject, " document=")
@@ -36,7 +36,8 @@ func (p *planning) operation(ctx context.Context, w *database.Work, f finding) e
 	sql := "UPDATE plimsoll_operation SET key = key || '" + lost + "' WHERE document = $1 AND key = $2"
 	switch freed := strings.HasSuffix(key, lost); {
 	case r.forget:
-		s.Why, s.Changes = "acknowledged, and gone: nobody looks for it any more", []Change{{"key", "done", "forgotten"}}
+		s.Why = "acknowledged, and gone: nobody looks for it any more"
+		s.Changes = []Change{{"key", "done", "forgotten"}}
 		sql = "DELETE FROM plimsoll_operation WHERE document = $1 AND key = $2"
 	case freed:
 		s.Skipped = "its key is free, and its client has not sent it again; --forget-lost gives it up"
