@@ -65,21 +65,20 @@ FROM {headers} t WHERE {document t.id} AND {within}
 }
 
 // performers: every remembered operation is of a user of the organisation, or of none: a job's.
-func performers(app *metadata.Application, d *metadata.Document) []Invariant {
+func performers(app *metadata.Application) []Invariant {
 	authors, known := app.Catalog(app.Authors)
 	if !known {
 		return nil
 	}
 	return []Invariant{{
-		ID: d.Name + ".performers", Title: d.Title + ": every acknowledged operation is of a user of the organisation",
-		Checked: count("plimsoll_operation", "document_type = '"+d.Name+"' AND {document document}"),
-		Wrong: statement.SQL(`SELECT '{type} ' || coalesce(d.number, '?') || ' ' || o.document{mark}operation.author',
+		ID: "operations.performers", Title: "Every acknowledged operation is of a user of its organisation",
+		Checked: count("plimsoll_operation", "{document document}"),
+		Wrong: statement.SQL(`SELECT o.document_type || ' ' || o.document{mark}operation.author',
 	'a user of organisation ' || o.organisation, o.author || coalesce(' of organisation ' || u.organisation,
 		', who does not exist')
-FROM plimsoll_operation o LEFT JOIN {authors} u ON u.id = o.author LEFT JOIN {headers} d ON d.id = o.document
-WHERE o.document_type = '{type}' AND {document o.document} AND o.author <> {none}
-	AND u.organisation IS DISTINCT FROM o.organisation`, statement.Names{
-			"type": d.Name, "mark": markSQL, "authors": authors.Table(), "headers": d.Table(),
+FROM plimsoll_operation o LEFT JOIN {authors} u ON u.id = o.author
+WHERE {document o.document} AND o.author <> {none} AND u.organisation IS DISTINCT FROM o.organisation`, statement.Names{
+			"mark": markSQL, "authors": authors.Table(),
 			"none": metadata.Attribute{Type: metadata.Reference}.Zero(),
 		}),
 	}}
