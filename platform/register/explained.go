@@ -4,27 +4,19 @@ import (
 	"strings"
 
 	"plimsoll/platform/metadata"
-	"plimsoll/platform/statement"
 )
 
 // ExplainedSQL is the condition that a boundary b lies where posting can have put it: at a movement of its key, or at a
-// document that was unposted, or from which the key was taken. Of a document that was dated anew nothing is left there;
-// then one that was changed lies behind, under the key or unposted.
+// document of its organisation that was unposted, or from which the key was taken. A document that was changed may have
+// had another date and another key, so where one was, a boundary may lie anywhere.
 func ExplainedSQL(app *metadata.Application, r *metadata.Accumulation) string {
 	ofKey := "m.organisation = b.organisation AND " + matches("m", "b", metadata.Names(r.Leading()))
 	explained := []string{"EXISTS (SELECT FROM " + r.Table() + " m WHERE " + ofKey + " AND m.period = b.moment)"}
 	for i := range app.Documents {
-		d := &app.Documents[i]
-		if !recordsIn(d, r.Name) {
-			continue
+		if d := &app.Documents[i]; recordsIn(d, r.Name) {
+			explained = append(explained, "EXISTS (SELECT FROM "+d.Table()+" d WHERE d.organisation = b.organisation "+
+				"AND (d.date = b.moment OR d.version > 1))")
 		}
-		names := statement.Names{"headers": d.Table(), "movements": r.Table(), "key": ofKey, "shows": showsKey(d, r)}
-		explained = append(explained, statement.SQL(`EXISTS (SELECT FROM {headers} d
-	WHERE d.organisation = b.organisation AND d.date = b.moment)
-OR EXISTS (SELECT FROM {movements} m JOIN {headers} d ON d.id = m.recorder AND d.version > 1
-	WHERE {key} AND m.period > b.moment)
-OR EXISTS (SELECT FROM {headers} d WHERE d.organisation = b.organisation AND NOT d.posted AND d.version > 1
-	AND {shows})`, names))
 	}
 	return strings.Join(explained, "\nOR ")
 }
@@ -36,24 +28,4 @@ func recordsIn(d *metadata.Document, register string) bool {
 		}
 	}
 	return false
-}
-
-// showsKey is the condition that a document d names the key of a boundary b, as far as its attributes are called as the
-// key's are.
-func showsKey(d *metadata.Document, r *metadata.Accumulation) string {
-	shows := []string{"true"}
-	for _, a := range r.Leading() {
-		if _, inHeader := metadata.Find(d.Attributes, a.Name); inHeader {
-			shows = append(shows, "d."+a.Name+" = b."+a.Name)
-			continue
-		}
-		for i := range d.Sections {
-			if _, inLines := metadata.Find(d.Sections[i].Attributes, a.Name); inLines {
-				shows = append(shows, statement.SQL("EXISTS (SELECT FROM {lines} l WHERE l.document = d.id AND "+
-					"l.{name} = b.{name})", statement.Names{"lines": d.SectionTable(&d.Sections[i]), "name": a.Name}))
-				break
-			}
-		}
-	}
-	return strings.Join(shows, " AND ")
 }
