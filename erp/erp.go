@@ -88,6 +88,7 @@ func described(types []books.DocumentType) []metadata.Document {
 func Metadata() *metadata.Application {
 	app := &metadata.Application{
 		Name: "erp", Version: Version, Catalogs: books.Catalogs(), Documents: described(documentTypes()),
+		Owners: books.Organisations, Authors: books.Users,
 		Accounting: []metadata.Accounting{*books.General.Meta()},
 	}
 	for _, r := range []books.Information{

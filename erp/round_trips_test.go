@@ -36,7 +36,7 @@ func TestANewDocumentTakesTwoRoundTripsAndAChangeThree(t *testing.T) {
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			meta, _ := erp.Metadata().Document(c.kind)
-			author := id.New()
+			author := d.Org.Author
 			var made posting.Result
 			for n := range 2 { // the first one also draws a block of numbers
 				doc, err := document.Decode(meta, c.body(t), time.Now())

@@ -79,7 +79,7 @@ func play(t *testing.T, rt *rapid.T, s *erptest.ShapedBooks, steps []step) (outc
 	}
 	for n, step := range steps {
 		step.document.Order = order(step)
-		key := posting.Key{Author: s.Organisations[0].ID, Name: fmt.Sprint(n), Digest: []byte{1}}
+		key := posting.Key{Author: s.Organisations[0].Author, Name: fmt.Sprint(n), Digest: []byte{1}}
 		var result posting.Result
 		var err error
 		if step.create {

@@ -23,6 +23,7 @@ var (
 	deleted     = regexp.MustCompile(`^DELETE FROM (\w+) WHERE (.*)$`)
 	inserted    = regexp.MustCompile(`^INSERT INTO (\w+) `)
 	repeated    = regexp.MustCompile(`^DO \$\$ DECLARE one (\w+);`)
+	splitOf     = regexp.MustCompile(`^WITH one AS \(UPDATE (\w+) SET (\w+) = `)
 	assigned    = regexp.MustCompile(`^(\w+) = (.*)$`)
 )
 
@@ -31,6 +32,13 @@ func changed(sql string) string {
 	switch {
 	case sql == damage.Swapped:
 		return "entry 1: debit and credit are exchanged"
+	case sql == damage.In2099:
+		return "the document and all that it has recorded are in 2099"
+	case strings.HasPrefix(sql, "INSERT INTO acc_batches_boundary") && strings.Contains(sql, "'2000-01-01'"):
+		return "a row of `acc_batches_boundary` is added, at the year 2000"
+	case splitOf.MatchString(sql):
+		m := splitOf.FindStringSubmatch(sql)
+		return fmt.Sprintf("rows of one total in `%s`: `%s` + 100 in one split and - 100 in another", m[1], m[2])
 	case headerSet.MatchString(sql):
 		return "header: " + values(headerSet.FindStringSubmatch(sql)[1])
 	case lineSet.MatchString(sql):

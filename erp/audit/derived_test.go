@@ -4,10 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/audit/damagetest"
+	"plimsoll/erp/books"
+	"plimsoll/erp/erptest"
+	"plimsoll/platform/document"
+	"plimsoll/platform/posting"
 )
 
 func checkOf(t *testing.T, report audit.Report, id string) audit.Check {
@@ -42,10 +48,45 @@ func TestCostsThatDoNotFollowTheOrderOfTimeAreNamed(t *testing.T) {
 	}
 	c.Exec(t, "INSERT INTO acc_batches_boundary (organisation, warehouse, item, moment) SELECT DISTINCT organisation, "+
 		"warehouse, item, '2000-01-01'::timestamptz FROM acc_batches")
+	report := run(t, c, audit.Options{})
+	if order := checkOf(t, report, "batches.order"); order.Violations != 1 {
+		t.Errorf("a boundary at no document hides costs: %+v", order)
+	}
+	if at := checkOf(t, report, "batches_boundary.moments"); at.Violations != at.Checked || at.Violations == 0 ||
+		at.Examples[0].Field != "moment" {
+		t.Errorf("boundaries at no document: %+v", at)
+	}
+	c.Exec(t, "UPDATE acc_batches_boundary b SET moment = (SELECT min(period) FROM acc_batches m WHERE "+
+		"(m.organisation, m.warehouse, m.item) = (b.organisation, b.warehouse, b.item))")
 	if order := checkOf(t, run(t, c, audit.Options{}), "batches.order"); order.Violations != 0 ||
 		order.Underivable == 0 ||
 		order.Checked != 0 {
 		t.Errorf("behind a boundary nothing is known: %+v", order)
+	}
+}
+
+// A sale of the year 2099 agrees with all that it has recorded and with all totals.
+func TestASaleOf2099IsNamed(t *testing.T) {
+	c := company(t)
+	meta, _ := erp.Metadata().Document(books.ServiceSale)
+	d := document.New(meta)
+	o := c.Organisations[0]
+	d.Organisation, d.Posted, d.Date = o.ID, true, time.Date(2099, 6, 1, 0, 0, 0, 0, time.UTC)
+	d.Author = o.Author
+	books.Counterparty.Set(d, o.Counterparty)
+	books.Contract.Set(d, erptest.Contract(o.Counterparty))
+	lines := d.Section("lines")
+	row := lines.Grow(1)
+	books.Service.Of(lines)[row], books.Quantity.Of(lines)[row] = c.Services[0], 1000
+	if _, err := posting.New(c.Database, erp.Metadata(), erp.Rules()).Create(t.Context(), d,
+		posting.Key{Author: o.Author, Name: "2099", Digest: []byte{1}}); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, c, audit.Options{})
+	check := checkOf(t, report, "service_sale.identity")
+	if report.Violations != 1 || check.Violations != 1 || check.Examples[0].Field != "date" ||
+		!strings.Contains(check.Examples[0].Subject, d.ID.String()) {
+		t.Errorf("%d violations: %+v", report.Violations, check)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 func independent(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(invariant string) bool {
 		_, kind, _ := strings.Cut(invariant, ".")
-		return slices.Contains([]string{"references", "headers", "sums", "counter", "derived", "order"}, kind)
+		return slices.Contains([]string{"references", "headers", "sums", "counter", "derived", "order",
+			"identity", "acknowledged", "performers", "values", "splits", "moments"}, kind)
 	})
 }

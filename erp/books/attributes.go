@@ -42,6 +42,13 @@ func (a Attribute[T]) Indexed() Attribute[T] {
 	return Attribute[T]{&meta}
 }
 
+// Among is the attribute of a catalog where it has one of these values.
+func (a Attribute[T]) Among(values ...string) Attribute[T] {
+	meta := *a.meta
+	meta.Among = values
+	return Attribute[T]{&meta}
+}
+
 // Of is the attribute's column of a table, to be read and written in place.
 func (a Attribute[T]) Of(t *rowset.Table) []T { return rowset.Column[T](t, a.meta.Name) }
 

@@ -5,6 +5,7 @@ import "plimsoll/platform/metadata"
 // Names of catalogs.
 const (
 	Organisations  = "organisations"
+	Users          = "users"
 	Departments    = "departments"
 	Employees      = "employees"
 	Warehouses     = "warehouses"
@@ -19,6 +20,11 @@ const (
 	ExpenseItems   = "expense_items"
 	FixedAssets    = "fixed_assets"
 )
+
+// Currency that the books are kept in: a contract or an account for money in another one has no place in them.
+const Currency = "RUB"
+
+var currencyAttr = TextAttr("currency", len(Currency)).Among("", Currency)
 
 // Catalogs of the ERP. Items, services and their groups are shared by the organisations of
 // the group; everything else belongs to one of them.
@@ -40,7 +46,7 @@ func organisations() metadata.Catalog {
 }
 
 func users() metadata.Catalog {
-	return metadata.Catalog{Name: "users", Title: "Users",
+	return metadata.Catalog{Name: Users, Title: "Users",
 		Attributes: Attributes(Warehouse, TextAttr("role", 50), TextAttr("email", 100), TextAttr("phone", 50),
 			TextAttr("position", 100), TextAttr("department", 100))}
 }
@@ -87,7 +93,7 @@ func counterparties() metadata.Catalog {
 // payment limit of what has been requested for a supplier and not paid yet; zero means that none is set.
 func contracts() metadata.Catalog {
 	return metadata.Catalog{Name: Contracts, Title: "Contracts",
-		Attributes: Attributes(Counterparty.Indexed(), Customer, Supplier, TextAttr("currency", 3), CreditLimit,
+		Attributes: Attributes(Counterparty.Indexed(), Customer, Supplier, currencyAttr, CreditLimit,
 			IntegerAttr("payment_days"), ByOrder, MomentAttr("since"), MomentAttr("until"), TextAttr("signed_by", 150),
 			PaymentLimit)}
 }
@@ -117,7 +123,7 @@ func services() metadata.Catalog {
 func cashAccounts() metadata.Catalog {
 	return metadata.Catalog{Name: CashAccounts, Title: "Cash and bank accounts",
 		Attributes: Attributes(Bank, TextAttr("bank_name", 200), TextAttr("bank_account", 20), TextAttr("bank_code", 9),
-			TextAttr("currency", 3))}
+			currencyAttr)}
 }
 
 func expenseItems() metadata.Catalog {

@@ -50,6 +50,7 @@ type Organisation struct {
 	Department, ExpenseItem id.ID
 	Assets                  [2]id.ID // of no department, useful for 36 months
 	User                    string
+	Author                  id.ID // the user
 }
 
 // Rate is the VAT of item n in per cent.
@@ -107,7 +108,7 @@ func New(t testing.TB, items int) *Company {
 }
 
 func (c *Company) organisation(t testing.TB, n int) Organisation {
-	o := Organisation{ID: id.New(), Counterparty: id.New(), User: fmt.Sprintf("user%d", n)}
+	o := Organisation{ID: id.New(), Counterparty: id.New(), Author: id.New(), User: fmt.Sprintf("user%d", n)}
 	c.Exec(t, "INSERT INTO cat_organisations (id, organisation, code, name) VALUES ($1, $1, $2, $2)", o.ID,
 		fmt.Sprintf("O%d", n))
 	c.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Counterparty,
@@ -120,7 +121,7 @@ func (c *Company) organisation(t testing.TB, n int) Organisation {
 		c.Exec(t, "INSERT INTO cat_warehouses (id, organisation, code, name) VALUES ($1, $2, $3, $3)", o.Warehouses[w],
 			o.ID, fmt.Sprintf("Warehouse %d.%d", n, w))
 	}
-	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", id.New(),
+	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, $3, $3, $4)", o.Author,
 		o.ID, o.User, o.Warehouses[0])
 	return o
 }

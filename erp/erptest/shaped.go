@@ -52,6 +52,6 @@ func (s *ShapedBooks) Decode(t reporter, documentType string, content Document) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Organisation, d.Author = s.Organisations[0].ID, s.Organisations[0].ID
+	d.Organisation, d.Author = s.Organisations[0].ID, s.Organisations[0].Author
 	return d
 }

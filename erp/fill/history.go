@@ -12,6 +12,7 @@ import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
+	"plimsoll/platform/number"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/rowset"
 )
@@ -213,6 +214,8 @@ func (h *history) begin(kind, comment string) *document.Document {
 	d.Comment = comment
 	d.Posted = true
 	d.Author = h.o.users[h.rng.IntN(len(h.o.users))]
+	d.Number = number.Format(d.Meta.Prefix, h.issued[kind]+1) // it counts when the document is recorded
+	d.Seal()
 	return d
 }
 

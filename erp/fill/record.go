@@ -9,7 +9,6 @@ import (
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
-	"plimsoll/platform/number"
 	"plimsoll/platform/posting"
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
@@ -109,7 +108,6 @@ func (h *history) record(d *document.Document) (*posting.Records, error) {
 		return nil, fmt.Errorf("%s: %w", d.Meta.Name, err)
 	}
 	h.issued[d.Meta.Name]++
-	d.Number = number.Format(d.Meta.Prefix, h.issued[d.Meta.Name])
 	for _, s := range d.Sections {
 		k.room = max(k.room, min(s.Rows(), roomMost))
 	}

@@ -338,7 +338,7 @@ func (c *closer) write(ctx context.Context, organisation, v id.ID, month time.Ti
 	d := document.New(meta)
 	d.Organisation, d.Posted, d.Date = organisation, posted, month.AddDate(0, 1, 0).Add(-time.Microsecond)
 	if !there {
-		d.ID = v
+		d.ID, d.Planned = v, true
 		_, err := c.books.Create(ctx, d, key)
 		return err
 	}

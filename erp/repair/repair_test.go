@@ -28,6 +28,8 @@ var few = []string{
 	"TotalOfACustomerOrder", "CostOfAGoodsSale", "AmountOfStock", "MovementTooMany", "OrganisationOfAnother",
 	"EntryThatIsGone", "SidesOfAnEntry", "BasisOfARequest", "NumberBeyondTheCounter", "BoundaryOfNothing",
 	"TotalOfAnAccount", "TotalOfAMonth", "QuantityOfACell", "HeaderThatIsGone", "ReferenceOfABankReceipt",
+	"TotalThatIsSplit", "SplitThatIsInvented", "BoundaryOf2000", "NumberOfAGap", "OperationThatIsGone",
+	"CurrencyOfAContract",
 }
 
 const fewRounds = 2

@@ -62,8 +62,8 @@ func (h *history) write(t *testing.T, operations int) {
 	}
 }
 
-func (h *history) key() posting.Key {
-	return posting.Key{Author: id.New(), Name: id.New().String(), Digest: []byte{1}}
+func (h *history) key() posting.Key { // of a job
+	return posting.Key{Name: id.New().String(), Digest: []byte{1}}
 }
 
 func (h *history) create(t *testing.T, d *document.Document) error {
@@ -75,9 +75,9 @@ func (h *history) create(t *testing.T, d *document.Document) error {
 }
 
 func (h *history) draw() *document.Document {
-	organisation := h.Organisations[h.rng.IntN(4)/3].ID
-	d := h.content([]string{books.GoodsReceipt, books.GoodsSale}[h.rng.IntN(2)], organisation)
-	d.Organisation, d.Author, d.Posted = organisation, id.New(), h.rng.IntN(8) > 0
+	organisation := h.Organisations[h.rng.IntN(4)/3]
+	d := h.content([]string{books.GoodsReceipt, books.GoodsSale}[h.rng.IntN(2)], organisation.ID)
+	d.Organisation, d.Author, d.Posted = organisation.ID, organisation.Author, h.rng.IntN(8) > 0
 	return d
 }
 

@@ -30,7 +30,7 @@ func TestAShortageSaysWhatIsAvailableOfAll(t *testing.T) {
 			post := func(kind, quantity string, of id.ID) (posting.Result, error) {
 				n++
 				d := s.Decode(t, kind, document(quantity))
-				key := posting.Key{Author: c.Organisations[0].ID, Name: fmt.Sprint(n), Digest: []byte{1}}
+				key := posting.Key{Author: c.Organisations[0].Author, Name: fmt.Sprint(n), Digest: []byte{1}}
 				d.Posted = true
 				if of.IsZero() {
 					return s.Books.Create(t.Context(), d, key)

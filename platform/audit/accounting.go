@@ -46,6 +46,12 @@ GROUP BY organisation, period HAVING sum(debit) <> sum(credit)`, statement.Names
 			Changed: turnoversOfMonthsSQL(r),
 		},
 		{
+			ID: r.Name + ".splits", Title: r.Title +
+				": turnovers of all time equal those of the months, in each of the rows that a turnover is spread over",
+			Checked: count(r.Totals(), current+" AND "+ofTurnover), Wrong: turnoversOfMonthsSQL(r),
+			Changed: nothingSQL(r.Totals()),
+		},
+		{
 			ID: r.Name + ".monthly", Title: r.Title + ": turnovers of each month equal its entries",
 			Checked: count(r.Totals(), monthly+" AND "+ofTurnover+" AND "+ofMonth),
 			Wrong:   turnoversSQL(r, monthly, "date_trunc('month', period AT TIME ZONE 'UTC')::date"),
@@ -70,12 +76,17 @@ const (
 	' ' || analytic_1 || ' ' || analytic_2 || ' ' || analytic_3 || ' month='`
 )
 
+var turnoverNames = []string{"debit", "credit"}
+
 // Turnovers t, compared with the expected ones, m.
 const (
 	expectedTurnover = "'debit=' || coalesce(m.debit, 0) || ' credit=' || coalesce(m.credit, 0)"
 	foundTurnover    = "'debit=' || coalesce(t.debit, 0) || ' credit=' || coalesce(t.credit, 0)"
 	turnoverDiffers  = "coalesce(t.debit, 0) <> coalesce(m.debit, 0) OR coalesce(t.credit, 0) <> coalesce(m.credit, 0)"
 )
+
+// nothingSQL is a check that another one makes since a clean point.
+func nothingSQL(totals string) string { return "SELECT '', '', '' FROM " + totals + " WHERE false" }
 
 func analyticsSQL(r *metadata.Accounting) string {
 	return statement.SQL(`SELECT recorder_type || ' ' || recorder || ' line ' || line || ' account ' || account,
@@ -89,7 +100,7 @@ WHERE {document recorder} AND ((analytic_1 <> {empty}) <> (a.analytics >= 1)
 }
 
 func turnoversSQL(r *metadata.Accounting, which, period string) string {
-	return statement.SQL(`SELECT {subject} || of, {expected}, {found}
+	return statement.SQL(`SELECT {subject} || of{field}, {expected}, {found}
 FROM (SELECT organisation, {key}, period AS of, sum(debit) AS debit, sum(credit) AS credit
 	FROM {totals} WHERE {which} AND {within} GROUP BY organisation, {key}, of) t
 FULL JOIN (SELECT organisation, {key}, {period} AS of, sum(s.debit) AS debit, sum(s.credit) AS credit
@@ -99,35 +110,43 @@ WHERE {differs}`, statement.Names{
 		"subject": turnoverSubject, "expected": expectedTurnover, "found": foundTurnover, "differs": turnoverDiffers,
 		"key": balanceBy, "totals": r.Totals(), "which": which, "within": ofTurnover + " AND " + ofMonth,
 		"period": period, "entries": r.Table(), "sides": sides,
+		"field": fieldsSQL(turnoverNames, "coalesce(t.{name}, 0) <> coalesce(m.{name}, 0)"),
 	})
 }
 
 // accountsSQL compares totals of accounts with totals by analytics; other invariants compare those with the entries.
+// Both are written under the same split, so that sums which cancel out over the splits differ all the same.
 func accountsSQL(r *metadata.Accounting) string {
 	sums := func(table string) string {
-		return statement.SQL(`(SELECT organisation, account, period, sum(debit) AS debit, sum(credit) AS credit
-	FROM {table} WHERE period < 'infinity' AND {within} GROUP BY 1, 2, 3)`, statement.Names{
+		return statement.SQL(`(SELECT organisation, account, period, split, sum(debit) AS debit, sum(credit) AS credit
+	FROM {table} WHERE period < 'infinity' AND {within} GROUP BY 1, 2, 3, 4)`, statement.Names{
 			"table": table, "within": ofAccount,
 		})
 	}
-	return statement.SQL(`SELECT 'organisation=' || organisation || ' account=' || account || ' month=' || period,
-	{expected}, {found}
-FROM {accounts} t FULL JOIN {totals} m USING (organisation, account, period)
+	return statement.SQL(`SELECT 'organisation=' || organisation || ' account=' || account || ' month=' || period
+	|| ' split=' || split{field}, {expected}, {found}
+FROM {accounts} t FULL JOIN {totals} m USING (organisation, account, period, split)
 WHERE {differs}`, statement.Names{
+		"field":    fieldsSQL(turnoverNames, "coalesce(t.{name}, 0) <> coalesce(m.{name}, 0)"),
 		"accounts": sums(r.AccountTotals()), "totals": sums(r.Totals()),
 		"expected": expectedTurnover, "found": foundTurnover, "differs": turnoverDiffers,
 	})
 }
 
-// turnoversOfMonthsSQL compares all-time turnovers with the sums of the months, in one pass over the totals.
+// turnoversOfMonthsSQL compares all-time turnovers with the sums of the months, in one pass over the totals: split by
+// split, since who writes one writes the other.
 func turnoversOfMonthsSQL(r *metadata.Accounting) string {
 	side := func(name, which string) string {
 		return fmt.Sprintf("coalesce(sum(%s) FILTER (WHERE period %s 'infinity'), 0)", name, which)
 	}
-	return statement.SQL(`SELECT {subject} || 'infinity', 'debit=' || {months_debit} || ' credit=' || {months_credit},
+	return statement.SQL(`SELECT {subject} || 'infinity split=' || split{mark}' || concat_ws(', ',
+	CASE WHEN {debit} <> {months_debit} THEN 'debit' END, CASE WHEN {credit} <> {months_credit} THEN 'credit' END,
+	CASE WHEN split NOT BETWEEN 0 AND {last} THEN 'split' END),
+	'debit=' || {months_debit} || ' credit=' || {months_credit} || ', a split from 0 to {last}',
 	'debit=' || {debit} || ' credit=' || {credit}
-FROM {totals} GROUP BY organisation, {key}
-HAVING {debit} <> {months_debit} OR {credit} <> {months_credit}`, statement.Names{
+FROM {totals} WHERE {within} GROUP BY organisation, {key}, split
+HAVING {debit} <> {months_debit} OR {credit} <> {months_credit} OR split NOT BETWEEN 0 AND {last}`, statement.Names{
+		"mark": markSQL, "within": ofTurnover, "last": fmt.Sprint(r.Splits - 1),
 		"subject": turnoverSubject, "totals": r.Totals(), "key": balanceBy,
 		"months_debit": side("debit", "<"), "months_credit": side("credit", "<"),
 		"debit": side("debit", "="), "credit": side("credit", "="),

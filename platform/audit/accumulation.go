@@ -100,7 +100,7 @@ WHERE t.period = 'infinity' AND t.{brought_at} <> m.period AND ({any_left})`, st
 // totalsSQL compares totals with the sums of movements, key by key, in both directions.
 func totalsSQL(r *metadata.Accumulation, which, period string) string {
 	resources := metadata.Names(r.Resources)
-	return statement.SQL(`SELECT {subject} || ' month=' || of, {expected}, {found}
+	return statement.SQL(`SELECT {subject} || ' month=' || of{field}, {expected}, {found}
 FROM (SELECT {keys}, period AS of, {resources} FROM {totals} WHERE {which} AND {within}) t
 FULL JOIN (SELECT {keys}, {period} AS of, {sums} FROM {movements} WHERE {within} GROUP BY {keys}, of) m
 	USING ({keys}, of)
@@ -112,7 +112,14 @@ WHERE {differs}`, statement.Names{
 		"found":    statement.Each(resources, "'{name}=' || coalesce(t.{name}, 0)", " || ' ' || "),
 		"sums":     statement.Each(resources, "sum(CASE WHEN expense THEN -{name} ELSE {name} END) AS {name}", ", "),
 		"differs":  statement.Each(resources, "coalesce(t.{name}, 0) <> coalesce(m.{name}, 0)", " OR "),
+		"field":    fieldsSQL(resources, "coalesce(t.{name}, 0) <> coalesce(m.{name}, 0)"),
 	})
+}
+
+// fieldsSQL adds to a subject the names of the columns that differ.
+func fieldsSQL(names []string, differs string) string {
+	return markSQL + "' || concat_ws(', ', " +
+		statement.Each(names, "CASE WHEN "+differs+" THEN '{name}' END", ", ") + ")"
 }
 
 // totalsOfMonthsSQL compares current balances with the sums of the months, in one pass over the totals.
@@ -120,11 +127,12 @@ func totalsOfMonthsSQL(r *metadata.Accumulation) string {
 	const months = "coalesce(sum({name}) FILTER (WHERE period < 'infinity'), 0)"
 	const current = "coalesce(sum({name}) FILTER (WHERE period = 'infinity'), 0)"
 	resources := metadata.Names(r.Resources)
-	return statement.SQL(`SELECT {subject} || ' month=infinity', {expected}, {found}
+	return statement.SQL(`SELECT {subject} || ' month=infinity'{field}, {expected}, {found}
 FROM {totals} GROUP BY {keys} HAVING {differs}`, statement.Names{
 		"subject": subjectOf(r), "totals": r.Totals(), "keys": keysOf(r),
 		"expected": statement.Each(resources, "'{name}=' || "+months, " || ' ' || "),
 		"found":    statement.Each(resources, "'{name}=' || "+current, " || ' ' || "),
 		"differs":  statement.Each(resources, current+" <> "+months, " OR "),
+		"field":    fieldsSQL(resources, current+" <> "+months),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/posting"
 	"plimsoll/platform/statement"
 )
 
@@ -25,12 +26,17 @@ func documents(app *metadata.Application, d *metadata.Document) []Invariant {
 				amongChanged(d.Table(), "organisation, number", "id")),
 		},
 		{
-			ID: d.Name + ".operations", Title: d.Title + ": every acknowledged operation has its document",
+			ID: d.Name + ".operations", Title: d.Title +
+				": every acknowledged operation has its document, or its client has sent it again",
 			Checked: count("plimsoll_operation", "document_type = '"+d.Name+"' AND {document document}"),
 			Wrong: statement.SQL(`SELECT 'key=' || o.key || ' document=' || o.document, 'a document', 'none'
 FROM plimsoll_operation o LEFT JOIN {headers} d ON d.id = o.document AND d.organisation = o.organisation
-WHERE o.document_type = '{type}' AND {document o.document} AND d.id IS NULL`, statement.Names{
-				"headers": d.Table(), "type": d.Name,
+WHERE o.document_type = '{type}' AND {document o.document} AND d.id IS NULL
+	AND NOT (o.key LIKE '%{lost}' || o.document AND EXISTS (SELECT FROM plimsoll_operation again
+		JOIN {headers} r ON r.id = again.document AND r.organisation = o.organisation
+		WHERE again.author = o.author AND again.digest = o.digest
+		AND again.key = left(o.key, -length('{lost}' || o.document))))`, statement.Names{
+				"headers": d.Table(), "type": d.Name, "lost": posting.LostMark,
 			}),
 		},
 	}
@@ -97,11 +103,14 @@ func orphans(app *metadata.Application, register, movements string) Invariant {
 		ID: register + ".recorders", Title: register +
 			": every movement has its document, of the same organisation and time",
 		Checked: count(movements, "{document recorder}"),
-		Wrong: statement.SQL(`SELECT m.recorder_type || ' ' || m.recorder || ' line ' || m.line,
+		Wrong: statement.SQL(`SELECT m.recorder_type || ' ' || m.recorder{mark}{register} ' || m.line ||
+	CASE WHEN d.id IS NULL THEN '.recorder' WHEN d.organisation <> m.organisation THEN '.organisation'
+		ELSE '.period' END,
 	'organisation=' || m.organisation || ' date=' || m.period,
 	coalesce('organisation=' || d.organisation || ' date=' || d.date, 'no document')
 FROM {movements} m LEFT JOIN ({documents}) d ON d.id = m.recorder AND d.type = m.recorder_type
 WHERE {document m.recorder} AND (d.id IS NULL OR d.organisation <> m.organisation OR d.date <> m.period)`,
-			statement.Names{"movements": movements, "documents": strings.Join(parts, "\nUNION ALL ")}),
+			statement.Names{"mark": markSQL, "register": register, "movements": movements,
+				"documents": strings.Join(parts, "\nUNION ALL ")}),
 	}
 }

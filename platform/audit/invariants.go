@@ -1,6 +1,10 @@
 package audit
 
-import "plimsoll/platform/metadata"
+import (
+	"slices"
+
+	"plimsoll/platform/metadata"
+)
 
 // Invariants of everything that the metadata describes.
 func Invariants(app *metadata.Application) (all []Invariant) {
@@ -22,9 +26,9 @@ func Invariants(app *metadata.Application) (all []Invariant) {
 		for j := range d.Sections {
 			all = append(all, lines(d, &d.Sections[j]), sums(d, &d.Sections[j]))
 		}
-		all = append(all, counter(d))
+		all = append(all, counter(d), identity(d), acknowledged(d))
 	}
-	return append(all, references(app)...)
+	return slices.Concat(all, performers(app), references(app))
 }
 
 func count(table, where string) string {

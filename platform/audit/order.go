@@ -12,6 +12,7 @@ import (
 	"plimsoll/platform/amount"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/register"
 	"plimsoll/platform/statement"
 )
 
@@ -20,7 +21,7 @@ import (
 //	layer brought ──▶ behind the others of its key
 //	layer taken   ──▶ must be of the first with anything left, not more than that, and of its value in proportion
 //
-// From the boundary of a key on, nothing can be said until it is restored.
+// From the boundary of a key on, nothing can be said until it is restored; a boundary that lies at no document is none.
 type ordering struct {
 	meta  *metadata.Accumulation
 	check int // in the report
@@ -42,7 +43,7 @@ func (a *auditing) orderings() (all []ordering) {
 	return all
 }
 
-func (o ordering) sql(s scope) string {
+func (o ordering) sql(app *metadata.Application, s scope) string {
 	leading := strings.Join(append([]string{"organisation"}, metadata.Names(o.meta.Leading())...), ", ")
 	within := "{key " + leading + "}"
 	if s.mode == SinceClean {
@@ -52,12 +53,13 @@ func (o ordering) sql(s scope) string {
 	return statement.SQL(`SELECT {key}, period, recorder, recorder_type, line, expense,
 	{document}, {row}, {quantity}, {value},
 	coalesce(moment, 'infinity') <= period
-FROM (SELECT * FROM {movements} WHERE {within}) m LEFT JOIN {boundary} b USING ({leading})
+FROM (SELECT * FROM {movements} WHERE {within}) m LEFT JOIN (
+	SELECT * FROM {boundary} b WHERE {explained}) b USING ({leading})
 ORDER BY {leading}, period, recorder, line`, statement.Names{
 		"key": "concat_ws(' ', " + leading + ")", "document": o.meta.Dimensions[last-2].Name,
 		"row": o.meta.Dimensions[last-1].Name, "quantity": o.meta.Resources[0].Name,
 		"value": o.meta.Resources[1].Name, "movements": o.meta.Table(), "within": within,
-		"boundary": o.meta.Boundary(), "leading": leading,
+		"boundary": o.meta.Boundary(), "leading": leading, "explained": register.ExplainedSQL(app, o.meta),
 	})
 }
 
@@ -83,15 +85,16 @@ func (o ordering) task(a *auditing, s scope) (task, bool) {
 		return task{}, false
 	}
 	return task{check.Invariant, a.bytes[o.meta.Table()], func(ctx context.Context, tx pgx.Tx) error {
-		if err := o.replay(ctx, tx, s, check, a.options.Examples); err != nil {
+		if err := o.replay(ctx, tx, a.app, s, check, a.options.Examples); err != nil {
 			return err
 		}
 		return a.number(ctx, tx, check)
 	}}, true
 }
 
-func (o ordering) replay(ctx context.Context, tx pgx.Tx, s scope, check *Check, named int) error {
-	sql, args, narrowed := s.narrow(o.sql(s), nil)
+func (o ordering) replay(ctx context.Context, tx pgx.Tx, app *metadata.Application, s scope, check *Check,
+	named int) error {
+	sql, args, narrowed := s.narrow(o.sql(app, s), nil)
 	check.Whole = !narrowed
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {

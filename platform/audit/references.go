@@ -25,6 +25,23 @@ type stored struct {
 	required  string // condition that a row has what is required; "" if nothing is
 	shared    bool   // by organisations
 	columns   []metadata.Attribute
+	own       []metadata.Attribute // that every such row has and must have given, beside those of the description
+}
+
+// owner and author are references that rows have without being described.
+func owner(app *metadata.Application) []metadata.Attribute {
+	if app.Owners == "" {
+		return nil
+	}
+	return []metadata.Attribute{{Name: "organisation", Type: metadata.Reference, Catalog: app.Owners}}
+}
+
+// author of documents of a type; jobs, which close the books, have none.
+func author(app *metadata.Application, d *metadata.Document) []metadata.Attribute {
+	if app.Authors == "" || d.ReopenHint != "" {
+		return nil
+	}
+	return []metadata.Attribute{{Name: "author", Type: metadata.Reference, Catalog: app.Authors}}
 }
 
 // references of all catalogs, documents, their lines, and boundaries: each leads to something that exists, has the
@@ -32,16 +49,21 @@ type stored struct {
 func references(app *metadata.Application) (all []Invariant) {
 	for i := range app.Catalogs {
 		c := &app.Catalogs[i]
-		all = append(all, stored{
+		s := stored{
 			id: c.Table(), title: c.Title, table: c.Table(), subject: "'" + c.Name + " ' || t.code || ' ' || t.id",
 			within: "true", shared: c.Shared, columns: c.Attributes,
-		}.refer(app)...)
+		}
+		if !c.Shared {
+			s.own = owner(app)
+		}
+		all = append(append(all, s.refer(app)...), s.among()...)
 	}
 	for i := range app.Documents {
 		d := &app.Documents[i]
 		all = append(all, stored{
 			id: d.Name, title: d.Title, table: d.Table(), subject: "'" + d.Name + " ' || t.number || ' ' || t.id",
 			within: "{document t.id}", document: "t.id", required: "t.posted", columns: d.Attributes,
+			own: append(owner(app), author(app, d)...),
 		}.refer(app)...)
 		for j := range d.Sections {
 			s := &d.Sections[j]
@@ -58,8 +80,9 @@ func references(app *metadata.Application) (all []Invariant) {
 		if r := &app.Accumulation[i]; r.Layered {
 			all = append(all, stored{
 				id: r.Name + "_boundary", title: r.Title + ", boundary", table: r.Boundary(),
-				subject: "'organisation=' || t.organisation", columns: r.Leading(),
+				subject: "'organisation=' || t.organisation", columns: r.Leading(), own: owner(app),
 			}.refer(app)...)
+			all = append(all, dated(app, r))
 		}
 	}
 	return all
@@ -69,7 +92,7 @@ func references(app *metadata.Application) (all []Invariant) {
 func (s stored) refer(app *metadata.Application) []Invariant {
 	var joins, checks, wrong, within []string
 	within = append(within, s.narrowed(s.document)...)
-	for _, a := range s.columns {
+	for i, a := range append(s.columns[:len(s.columns):len(s.columns)], s.own...) {
 		if a.Type != metadata.Reference {
 			continue
 		}
@@ -84,7 +107,9 @@ func (s stored) refer(app *metadata.Application) []Invariant {
 				broken += fmt.Sprintf(" OR %s.organisation <> t.organisation", alias)
 			}
 		}
-		broken = fmt.Sprintf("t.%s <> %s AND (%s)", a.Name, a.Zero(), broken)
+		if i < len(s.columns) {
+			broken = fmt.Sprintf("t.%s <> %s AND (%s)", a.Name, a.Zero(), broken)
+		}
 		if a.Required && s.required != "" {
 			broken = fmt.Sprintf("(%s) OR t.%s = %s AND %s", broken, a.Name, a.Zero(), s.required)
 		}
@@ -118,6 +143,33 @@ WHERE {within} AND ({wrong}) AND c.broken`, statement.Names{
 			"joins": strings.Join(joins, "\n"), "checks": strings.Join(checks, ",\n"), "within": narrowing,
 			"wrong": strings.Join(wrong, "\n\tOR "),
 			"none":  metadata.Attribute{Type: metadata.Reference}.Zero() + "::uuid",
+		}),
+	}}
+}
+
+// among makes an invariant of the texts that have a list of values.
+func (s stored) among() []Invariant {
+	var checks, wrong []string
+	for _, a := range s.columns {
+		if len(a.Among) == 0 {
+			continue
+		}
+		broken := fmt.Sprintf("t.%s NOT IN ('%s')", a.Name, strings.Join(a.Among, "', '"))
+		wrong = append(wrong, broken)
+		checks = append(checks, fmt.Sprintf("('%s', 'one of: %s', t.%s, %s)", a.Name,
+			strings.TrimPrefix(strings.Join(a.Among, ", "), ", "), a.Name, broken))
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return []Invariant{{
+		ID: s.id + ".values", Title: s.title + ": attributes with a list of values have one of them",
+		Checked: count(s.table+" t", s.within),
+		Wrong: statement.SQL(`SELECT {subject}{mark}{line}' || c.field, c.expected, c.found
+FROM {table} t{more} CROSS JOIN LATERAL (VALUES {checks}) AS c (field, expected, found, broken)
+WHERE {within} AND ({wrong}) AND c.broken`, statement.Names{
+			"subject": s.subject, "mark": markSQL, "line": s.line, "table": s.table, "more": s.joins,
+			"checks": strings.Join(checks, ",\n\t"), "within": s.within, "wrong": strings.Join(wrong, " OR "),
 		}),
 	}}
 }

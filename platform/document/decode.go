@@ -18,11 +18,12 @@ import (
 // Limits of a request's content.
 const (
 	commentMax = 1000
-	// futureMax is how far ahead of the worker's clock a document may be dated.
-	futureMax = 24 * time.Hour
+	// FutureMax is how far ahead of the worker's clock a document may be dated.
+	FutureMax = 24 * time.Hour
 )
 
-var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// Earliest is the first moment that a document may be dated.
+var Earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Invalid is a mistake in a request, explained to its author.
 type Invalid struct{ Field, Reason string }
@@ -83,7 +84,7 @@ func object(text []byte) (given fields, err error) {
 
 func (d *Document) decodeOwn(given fields, now time.Time) error {
 	if text, ok := given["date"]; ok {
-		if json.Unmarshal(text, &d.Date) != nil || d.Date.Before(earliest) || d.Date.After(now.Add(futureMax)) {
+		if json.Unmarshal(text, &d.Date) != nil || d.Date.Before(Earliest) || d.Date.After(now.Add(FutureMax)) {
 			return &Invalid{"date", "an RFC 3339 time from 2000 to tomorrow is expected"}
 		}
 		d.Date = d.Date.UTC().Truncate(time.Microsecond) // what the database keeps

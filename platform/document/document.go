@@ -20,10 +20,12 @@ type Document struct {
 	Number       string
 	Date         time.Time
 	Posted       bool
-	Version      int64 // grows with every change, so that two editors do not overwrite each other
-	Comment      string
-	Header       *rowset.Table   // one row
-	Sections     []*rowset.Table // as in Meta.Sections
+	// Planned: others know its ID already, so it is not sealed.
+	Planned  bool
+	Version  int64 // grows with every change, so that two editors do not overwrite each other
+	Comment  string
+	Header   *rowset.Table   // one row
+	Sections []*rowset.Table // as in Meta.Sections
 }
 
 // New makes an empty document of a type.
@@ -38,6 +40,18 @@ func Of(meta *metadata.Document, v id.ID, room int) *Document {
 		d.Sections[i] = rowset.New(meta.Sections[i].Attributes, room)
 	}
 	return d
+}
+
+// Seal puts into the ID of a new document what it is known by and never changes: its number and its author.
+func (d *Document) Seal() {
+	if !d.Planned {
+		d.ID = d.ID.Sealed(d.Meta.Name+" "+d.Organisation.String()+" "+d.Number, "author "+d.Author.String())
+	}
+}
+
+// SealsSQL are the texts of Seal as expressions over a row t of the type's table.
+func SealsSQL(meta *metadata.Document) [2]string {
+	return [2]string{"'" + meta.Name + " ' || t.organisation || ' ' || t.number", "'author ' || t.author"}
 }
 
 // Section finds a tabular section by name.

@@ -1,13 +1,3 @@
-// Package jobs owns background jobs: work that is too long for a request, done by any worker and continued by others if
-// one dies. River (riverqueue.com) stores and distributes the work; this package adds parts that run in parallel on
-// several workers, and progress.
-//
-//	Submit ─▶ queued ──▶ running: planned into parts ─▶ parts, so many at once per worker ─▶ summed up ─▶ done
-//	             │            │                            │ error, tried again, AttemptsMax times ────▶ failed
-//	             └── Cancel ──┴────────────────────────────┴────────────────────────────────────────▶ cancelled
-//
-// A killed worker loses its advisory lock. The others notice within AliveEvery and take over its parts. So a part may
-// be started twice: each must be written so that committed work is not repeated.
 package jobs
 
 import (
@@ -24,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"plimsoll/platform/database"
 )
@@ -131,8 +122,8 @@ type whole struct {
 }
 
 type part struct {
-	Of        int64           `json:"of"`
-	N         int             `json:"n"`
+	Of        int64           `json:"of" river:"unique"`
+	N         int             `json:"n" river:"unique"`
 	Name      string          `json:"name"`
 	Weight    int64           `json:"weight"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -197,7 +188,8 @@ func numbered(job int64, name string, parts []Part) (all []river.InsertManyParam
 			return nil, err
 		}
 		all = append(all, river.InsertManyParams{Args: part{job, n, name, max(1, p.Weight), encoded},
-			InsertOpts: &river.InsertOpts{Queue: queuePart, MaxAttempts: AttemptsMax}})
+			InsertOpts: &river.InsertOpts{Queue: queuePart, MaxAttempts: AttemptsMax,
+				UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()}}})
 	}
 	return slices.Clip(all), nil
 }

@@ -65,18 +65,22 @@ func (l *life) end() {
 	}
 }
 
-// rescueSQL makes the work of dead workers available again. It reads who is alive before what runs: a worker takes its
-// lock before any work.
+// rescueSQL makes the work of dead workers available again, but for parts that were told to stop: those have. It reads
+// who is alive before what runs: a worker takes its lock before any work.
 const rescueSQL = `WITH alive AS MATERIALIZED (
 	SELECT objid::bigint AS mark FROM pg_locks
 	WHERE locktype = 'advisory' AND granted AND classid = $1::bigint::oid
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 )
-UPDATE ` + schemaName + `.river_job SET state = 'available', attempt = greatest(attempt - 1, 0), scheduled_at = now()
+UPDATE ` + schemaName + `.river_job SET attempt = greatest(attempt - 1, 0), scheduled_at = now(),
+	state = CASE WHEN ` + toldToStop + ` THEN 'cancelled' ELSE 'available' END::` + schemaName + `.river_job_state,
+	finalized_at = CASE WHEN ` + toldToStop + ` THEN now() END
 WHERE state = 'running'
 	AND substring(attempted_by[array_upper(attempted_by, 1)] FROM '-([0-9]+)$')::bigint NOT IN (SELECT mark FROM alive)`
 
-// watch looks for dead workers until ctx is done.
+const toldToStop = "kind = 'part' AND metadata ? 'cancel_attempted_at'"
+
+// watch looks for dead workers until ctx is done. A lost connection is renewed at once, before others miss the lock.
 func (l *life) watch(ctx context.Context) {
 	tick := time.NewTicker(AliveEvery)
 	defer tick.Stop()
@@ -85,6 +89,9 @@ func (l *life) watch(ctx context.Context) {
 			l.renew(ctx)
 		} else if tag, err := l.conn.Exec(ctx, rescueSQL, int64(lifeSpace)); err != nil && ctx.Err() == nil {
 			l.jobs.log.Warn("look after dead workers", "error", err)
+			if l.conn.Conn().IsClosed() {
+				l.renew(ctx)
+			}
 		} else if n := tag.RowsAffected(); n > 0 {
 			l.jobs.log.Warn("took over from dead workers", "parts", n)
 		}

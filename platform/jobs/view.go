@@ -15,11 +15,12 @@ import (
 type State string
 
 const (
-	Queued    State = "queued"
-	Running   State = "running"
-	Done      State = "done"
-	Failed    State = "failed"
-	Cancelled State = "cancelled"
+	Queued      State = "queued"
+	Running     State = "running"
+	Interrupted State = "interrupted" // nobody coordinates it, until another worker does; its parts may go on
+	Done        State = "done"
+	Failed      State = "failed"
+	Cancelled   State = "cancelled"
 )
 
 // Ended says whether the job is final.
@@ -60,7 +61,7 @@ func unfinished() []rivertype.JobState {
 const showSQL = `SELECT j.id, j.args->>'name', j.state::text, j.args->'arguments', j.created_at, j.attempted_at,
 	j.finalized_at, j.metadata->'output',
 	coalesce(j.errors[array_upper(j.errors, 1)]->>'error', ''), j.metadata ? 'cancel_attempted_at',
-	p.parts, p.running, p.done, p.failed, p.progress, p.total,
+	j.metadata ? 'planned', p.parts, p.running, p.done, p.failed, p.progress, p.total,
 	extract(epoch FROM clock_timestamp() - j.attempted_at)::float8
 FROM ` + schemaName + `.river_job j LEFT JOIN LATERAL (
 	SELECT count(*) AS parts, count(*) FILTER (WHERE state = 'running') AS running,
@@ -106,12 +107,15 @@ func (j *Jobs) read(ctx context.Context, owner string, number int64, limit int) 
 
 func scan(row pgx.CollectableRow) (b Job, err error) {
 	var state string
-	var cancelling bool
+	var cancelling, planned bool
 	var elapsed *float64
 	err = row.Scan(&b.Number, &b.Kind, &state, &b.Arguments, &b.Created, &b.Started, &b.Ended, &b.Result, &b.Error,
-		&cancelling,
+		&cancelling, &planned,
 		&b.Parts.All, &b.Parts.Running, &b.Parts.Done, &b.Parts.Failed, &b.Done, &b.Total, &elapsed)
 	b.State = stateOf(rivertype.JobState(state), cancelling)
+	if b.State == Queued && planned {
+		b.State = Interrupted
+	}
 	if b.State == Running && elapsed != nil && b.Done > 0 {
 		left := *elapsed * float64(b.Total-b.Done) / float64(b.Done)
 		b.LeftS = &left
@@ -141,36 +145,58 @@ const cancelQueuedSQL = "UPDATE " + schemaName +
 WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)
 	AND state IN ('available', 'retryable', 'scheduled', 'pending')`
 
+// toldSQL tells the coordinator of a job to end it, whoever it will be.
+const toldSQL = "UPDATE " + schemaName + `.river_job
+SET metadata = metadata || jsonb_build_object('cancel_attempted_at', now())
+WHERE id = $1 AND finalized_at IS NULL RETURNING state = 'running'`
+
 const runningSQL = "SELECT id FROM " + schemaName +
 	".river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint) AND state = 'running'"
 
-// Cancel ends a job: running parts are stopped, waiting ones are dropped. Committed work of parts stays.
+// Cancel ends a job: running parts are told to stop, waiting ones are dropped, and when the last one has ended, the job
+// has. Committed work of parts stays.
 func (j *Jobs) Cancel(ctx context.Context, owner string, number int64) error {
 	if _, err := j.Show(ctx, owner, number); err != nil {
 		return err
 	}
 	// the job first, so that it does not take its cancelled parts for failures
-	if _, err := j.client.JobCancel(ctx, number); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+	var coordinated bool
+	err := j.db.Driver().QueryRow(ctx, toldSQL, number).Scan(&coordinated)
+	if errors.Is(err, pgx.ErrNoRows) { // it has ended
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("cancel job: %w", err)
 	}
-	return j.cancelParts(ctx, number)
-}
-
-func (j *Jobs) cancelParts(ctx context.Context, number int64) error {
-	if _, err := j.db.Driver().Exec(ctx, cancelQueuedSQL, number); err != nil {
-		return fmt.Errorf("cancel parts: %w", err)
+	if _, err := j.db.Driver().Exec(ctx, rescueSQL, int64(lifeSpace)); err != nil { // what the dead had begun is over
+		return fmt.Errorf("cancel job: %w", err)
 	}
-	rows, err := j.db.Driver().Query(ctx, runningSQL, number)
-	if err != nil {
-		return fmt.Errorf("cancel parts: %w", err)
+	running, err := j.cancelParts(ctx, number)
+	if err != nil || running > 0 && !coordinated {
+		return err // who takes it over ends it with them
 	}
-	if err := j.cancelRunning(ctx, rows); err != nil {
-		return fmt.Errorf("cancel parts: %w", err)
+	if _, err := j.client.JobCancel(ctx, number); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+		return fmt.Errorf("cancel job: %w", err)
 	}
 	return nil
 }
 
-func (j *Jobs) cancelRunning(ctx context.Context, numbers pgx.Rows) error {
+// cancelParts drops those that wait and tells those that run to stop; it counts these.
+func (j *Jobs) cancelParts(ctx context.Context, number int64) (running int, err error) {
+	if _, err := j.db.Driver().Exec(ctx, cancelQueuedSQL, number); err != nil {
+		return 0, fmt.Errorf("cancel parts: %w", err)
+	}
+	rows, err := j.db.Driver().Query(ctx, runningSQL, number)
+	if err != nil {
+		return 0, fmt.Errorf("cancel parts: %w", err)
+	}
+	if running, err = j.cancelRunning(ctx, rows); err != nil {
+		return running, fmt.Errorf("cancel parts: %w", err)
+	}
+	return running, nil
+}
+
+func (j *Jobs) cancelRunning(ctx context.Context, numbers pgx.Rows) (told int, err error) {
 	running, err := pgx.CollectRows(numbers, pgx.RowTo[int64])
 	for _, n := range running {
 		if _, cancelErr := j.client.JobCancel(ctx, n); cancelErr != nil &&
@@ -178,7 +204,7 @@ func (j *Jobs) cancelRunning(ctx context.Context, numbers pgx.Rows) error {
 			err = errors.Join(err, cancelErr)
 		}
 	}
-	return err
+	return len(running), err
 }
 
 const dropSQL = "UPDATE " + schemaName +
@@ -197,7 +223,7 @@ func (j *Jobs) Drop(ctx context.Context, kind, argument, value string, before ti
 	if err != nil {
 		return fmt.Errorf("drop parts: %w", err)
 	}
-	if err := j.cancelRunning(ctx, rows); err != nil {
+	if _, err := j.cancelRunning(ctx, rows); err != nil {
 		return fmt.Errorf("drop parts: %w", err)
 	}
 	if _, err := j.db.Driver().Exec(ctx, dropSQL, kind, argument, value, before); err != nil {
@@ -206,8 +232,10 @@ func (j *Jobs) Drop(ctx context.Context, kind, argument, value string, before ti
 	return nil
 }
 
-// tallied counts the parts of a job by outcome.
+// tallied is what a coordinator sees of its job: whether it has ended, is planned, told to stop or its own still, and
+// its parts by outcome.
 type tallied struct {
+	ended, planned, stopped, own bool
 	all, done, failed, cancelled int64
 	trouble                      string
 }
@@ -215,14 +243,19 @@ type tallied struct {
 // failedSQL: all attempts are used, or the part gave up.
 const failedSQL = "(state = 'discarded' OR state = 'cancelled' AND NOT metadata ? 'cancel_attempted_at')"
 
-const talliedSQL = `SELECT count(*), count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL +
+const talliedSQL = `SELECT j.finalized_at IS NOT NULL, j.metadata ? 'planned', j.metadata ? 'cancel_attempted_at',
+	j.state = 'running' AND j.attempted_at = $2 AND j.attempted_by[array_upper(j.attempted_by, 1)] = $3, p.*
+FROM ` + schemaName + `.river_job j CROSS JOIN LATERAL (SELECT count(*),
+	count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ` + failedSQL +
 	`),
 	count(*) FILTER (WHERE state = 'cancelled' AND metadata ? 'cancel_attempted_at'),
 		coalesce(max(errors[array_upper(errors, 1)]->>'error') FILTER (WHERE ` + failedSQL + `), '')
-FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)`
+FROM ` + schemaName + `.river_job WHERE kind = 'part' AND args @> jsonb_build_object('of', $1::bigint)) p
+WHERE j.id = $1`
 
-func (j *Jobs) tally(ctx context.Context, job int64) (t tallied, err error) {
-	err = j.db.Driver().QueryRow(ctx, talliedSQL, job).Scan(&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
+func (j *Jobs) tally(ctx context.Context, job int64, at *time.Time, by string) (t tallied, err error) {
+	err = j.db.Driver().QueryRow(ctx, talliedSQL, job, at, by).Scan(&t.ended, &t.planned, &t.stopped, &t.own,
+		&t.all, &t.done, &t.failed, &t.cancelled, &t.trouble)
 	if err != nil {
 		return t, fmt.Errorf("check parts: %w", err)
 	}

@@ -2,10 +2,8 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,11 +11,12 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
+
+	"plimsoll/platform/database"
 )
 
 const (
 	pollEvery     = 2 * time.Second
-	watchEvery    = 150 * time.Millisecond
 	progressEvery = 500 * time.Millisecond
 	stopWithin    = 30 * time.Second
 	retryAfter    = 2 * time.Second // doubled each time
@@ -78,101 +77,11 @@ type worker struct {
 }
 
 // ended handles work that was interrupted: stopped here, it continues elsewhere as if it had not begun.
-func (w *worker) ended(err error) error {
-	if err != nil && w.stopping.Load() {
+func (w *worker) ended(ctx context.Context, err error) error {
+	if err != nil && w.stopping.Load() && !WasCancelled(ctx) {
 		return river.JobSnooze(0)
 	}
 	return err
-}
-
-// wholeWorker plans a job, waits for its parts and sums them up.
-type wholeWorker struct {
-	river.WorkerDefaults[whole]
-	*worker
-}
-
-func (w *wholeWorker) Work(ctx context.Context, job *river.Job[whole]) error {
-	return w.ended(w.work(ctx, job))
-}
-
-func (w *wholeWorker) work(ctx context.Context, job *river.Job[whole]) error {
-	k := w.jobs.kinds[job.Args.Name]
-	if k == nil {
-		return river.JobCancel(fmt.Errorf("%w: %s; a worker of another version submitted it", ErrUnknownKind,
-			job.Args.Name))
-	}
-	if err := w.plan(ctx, job, k); err != nil {
-		return err
-	}
-	for {
-		p, err := w.jobs.tally(ctx, job.ID)
-		ended := p.failed+p.done+p.cancelled == p.all
-		switch {
-		case err != nil:
-			return err
-		case p.failed > 0 && (!k.Independent || ended):
-			if err := w.jobs.cancelParts(ctx, job.ID); err != nil {
-				return err
-			}
-			return fmt.Errorf("%d of %d parts failed: %s", p.failed, p.all,
-				strings.TrimPrefix(p.trouble, "JobCancelError: "))
-		case p.cancelled > 0 && (!k.Independent || ended):
-			return river.JobCancel(errors.New("a part was cancelled"))
-		case p.done == p.all:
-			return w.sum(ctx, job.ID, k)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(watchEvery):
-		}
-	}
-}
-
-const plannedSQL = "UPDATE " + schemaName + `.river_job SET metadata = metadata || '{"planned": true}' WHERE id = $1`
-
-// plan creates the parts, once: a mark that they exist is written with them.
-func (w *wholeWorker) plan(ctx context.Context, job *river.Job[whole], k *Kind) error {
-	var mark struct{ Planned bool }
-	if json.Unmarshal(job.Metadata, &mark) == nil && mark.Planned {
-		return nil
-	}
-	parts := []Part{{Arguments: job.Args.Arguments, Weight: 1}}
-	if k.Plan != nil {
-		var err error
-		if parts, err = k.Plan(ctx, job.Args.Arguments); err != nil {
-			return fmt.Errorf("plan: %w", err)
-		}
-	}
-	all, err := numbered(job.ID, k.Name, parts)
-	if err != nil {
-		return err
-	}
-	return pgx.BeginFunc(ctx, w.jobs.db.Driver(), func(tx pgx.Tx) error {
-		if len(all) > 0 {
-			if _, err := w.client.InsertManyFastTx(ctx, tx, all); err != nil {
-				return err
-			}
-		}
-		_, err := tx.Exec(ctx, plannedSQL, job.ID)
-		return err
-	})
-}
-
-func (w *wholeWorker) sum(ctx context.Context, number int64, k *Kind) error {
-	results, err := w.jobs.results(ctx, number)
-	var result any
-	switch {
-	case err != nil:
-	case k.Sum != nil:
-		result, err = k.Sum(results)
-	case len(results) > 0:
-		result = results[0]
-	}
-	if err != nil {
-		return fmt.Errorf("sum up: %w", err)
-	}
-	return river.RecordOutput(ctx, result)
 }
 
 // partWorker does a part.
@@ -192,8 +101,10 @@ func (w *partWorker) Work(ctx context.Context, job *river.Job[part]) error {
 	switch {
 	case errors.As(err, &final):
 		return river.JobCancel(final.error)
+	case database.IsConnectionLost(err) && !WasCancelled(ctx): // no failed attempt
+		return river.JobSnooze(retryAfter)
 	case err != nil:
-		return w.ended(err)
+		return w.ended(ctx, err)
 	}
 	return river.RecordOutput(ctx, result)
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -94,7 +95,8 @@ FROM d LEFT JOIN t USING ({key}) LEFT JOIN m USING ({key})`, statement.Names{
 }
 
 // Resum queues making the turnovers of accounts those of the entries, from a month up to another one, and those of all
-// time the sums of the months. Of the splits of a turnover one takes the difference. The caller has locked both tables
+// time and of whole accounts the sums of the months, split by split. Of the splits of a month's turnover one takes the
+// difference; those that nobody writes are dropped. The caller has locked both tables
 // of totals with register.LockTotals.
 func (l *Ledger) Resum(w *database.Work, organisation id.ID, first, next time.Time, accounts []Account) {
 	if len(accounts) == 0 {
@@ -110,6 +112,10 @@ const (
 	(SELECT ($2::timestamptz AT TIME ZONE 'UTC')::date AS first,
 		($3::timestamptz AT TIME ZONE 'UTC')::date AS next) b)
 `
+	dropSplits = `DELETE FROM {totals} t USING unnest($4::text[], $5::uuid[], $6::uuid[], $7::uuid[]) AS k ({key})
+WHERE t.organisation = $1 AND {matches} AND t.split NOT BETWEEN 0 AND {last}
+	AND (t.period = 'infinity' OR t.period >= ($2::timestamptz AT TIME ZONE 'UTC')::date
+	AND t.period < ($3::timestamptz AT TIME ZONE 'UTC')::date)`
 	mendTurnovers = mendKeys + `INSERT INTO {totals} AS t (organisation, {key}, period, split, debit, credit)
 SELECT $1, {key}, period, coalesce(min(split), 0), sum(debit), sum(credit) FROM (
 	SELECT {key}, {month} AS period, NULL::integer AS split, s.debit, s.credit
@@ -121,28 +127,32 @@ SELECT $1, {key}, period, coalesce(min(split), 0), sum(debit), sum(credit) FROM 
 ) AS s GROUP BY {key}, period HAVING sum(debit) <> 0 OR sum(credit) <> 0
 ON CONFLICT (organisation, {key}, period, split) DO UPDATE SET {add}`
 	mendAllTime = mendKeys + `INSERT INTO {totals} AS t (organisation, {key}, period, split, debit, credit)
-SELECT $1, {key}, 'infinity', coalesce(min(split) FILTER (WHERE period = 'infinity'), 0),
+SELECT $1, {key}, 'infinity', split,
 	sum(CASE WHEN period = 'infinity' THEN -debit ELSE debit END),
 	sum(CASE WHEN period = 'infinity' THEN -credit ELSE credit END)
-FROM {totals} JOIN k USING ({key}) WHERE organisation = $1 GROUP BY {key}
+FROM {totals} JOIN k USING ({key}) WHERE organisation = $1 GROUP BY {key}, split
 HAVING sum(CASE WHEN period = 'infinity' THEN -debit ELSE debit END) <> 0
 	OR sum(CASE WHEN period = 'infinity' THEN -credit ELSE credit END) <> 0
 ON CONFLICT (organisation, {key}, period, split) DO UPDATE SET {add}`
 	mendAccounts = mendKeys + `INSERT INTO {accounts} AS t (organisation, account, period, split, debit, credit)
-SELECT $1, account, period, coalesce(min(split), 0), sum(debit), sum(credit) FROM (
-	SELECT account, period, NULL::integer AS split, debit, credit FROM {totals}
+SELECT $1, account, period, split, sum(debit), sum(credit) FROM (
+	SELECT account, period, split, debit, credit FROM {totals}
 	WHERE organisation = $1 AND account IN (SELECT account FROM k)
 		AND period >= (SELECT first FROM k LIMIT 1) AND period < (SELECT next FROM k LIMIT 1)
 	UNION ALL
 	SELECT account, period, split, -debit, -credit FROM {accounts}
 	WHERE organisation = $1 AND account IN (SELECT account FROM k)
 		AND period >= (SELECT first FROM k LIMIT 1) AND period < (SELECT next FROM k LIMIT 1)
-) AS s GROUP BY account, period HAVING sum(debit) <> 0 OR sum(credit) <> 0
+) AS s GROUP BY account, period, split HAVING sum(debit) <> 0 OR sum(credit) <> 0
 ON CONFLICT (organisation, account, period, split) DO UPDATE SET {add}`
 )
 
 func (l *Ledger) resumSQL() []string {
+	last := fmt.Sprint(l.meta.Splits - 1)
 	return []string{
+		statement.SQL(dropSplits, statement.Names{"key": balanceBy, "totals": l.meta.Totals(), "last": last,
+			"matches": "(t.account, t.analytic_1, t.analytic_2, t.analytic_3) = (k.account, k.analytic_1, " +
+				"k.analytic_2, k.analytic_3)"}),
 		statement.SQL(mendTurnovers, statement.Names{"key": balanceBy, "totals": l.meta.Totals(), "month": monthOfEntry,
 			"entries": l.meta.Table(), "sides": sides, "add": addExcluded}),
 		statement.SQL(mendAllTime, statement.Names{"key": balanceBy, "totals": l.meta.Totals(), "add": addExcluded}),
@@ -161,11 +171,16 @@ func (l *Ledger) Mismatched(w *database.Work) map[id.ID][]Account {
 		UNION ALL SELECT organisation, {key}, period, -debit, -credit FROM {totals}
 	) AS s GROUP BY organisation, {key}, period HAVING sum(debit) <> 0 OR sum(credit) <> 0
 	UNION ALL
+	SELECT organisation, {key} FROM {totals} GROUP BY organisation, {key}, split
+	HAVING sum(CASE WHEN period = 'infinity' THEN -debit ELSE debit END) <> 0
+		OR sum(CASE WHEN period = 'infinity' THEN -credit ELSE credit END) <> 0 OR split NOT BETWEEN 0 AND {last}
+	UNION ALL
 	SELECT organisation, account, {none}, {none}, {none} FROM (
-		SELECT organisation, account, period, debit, credit FROM {totals} WHERE period < 'infinity'
-		UNION ALL SELECT organisation, account, period, -debit, -credit FROM {accounts}
-	) AS a GROUP BY organisation, account, period HAVING sum(debit) <> 0 OR sum(credit) <> 0
-) AS m`, statement.Names{"key": balanceBy, "entries": l.meta.Table(), "sides": sides, "month": monthOfEntry,
+		SELECT organisation, account, period, split, debit, credit FROM {totals} WHERE period < 'infinity'
+		UNION ALL SELECT organisation, account, period, split, -debit, -credit FROM {accounts}
+	) AS a GROUP BY organisation, account, period, split HAVING sum(debit) <> 0 OR sum(credit) <> 0
+) AS m`, statement.Names{"key": balanceBy, "last": fmt.Sprint(l.meta.Splits - 1),
+		"entries": l.meta.Table(), "sides": sides, "month": monthOfEntry,
 		"totals": l.meta.Totals(), "accounts": l.meta.AccountTotals(),
 		"none": "'00000000-0000-0000-0000-000000000000'::uuid"})).Rows(func(rows pgx.Rows) error {
 		var organisation id.ID

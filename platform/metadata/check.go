@@ -42,6 +42,11 @@ func (a *Application) Check() error {
 	for i := range a.Accounting {
 		c.accounting(&a.Accounting[i])
 	}
+	for _, name := range []string{a.Owners, a.Authors} {
+		if _, ok := a.Catalog(name); name != "" && !ok {
+			c.fail("organisations or users are in %q, which is no catalog", name)
+		}
+	}
 	closing := ""
 	for i := range a.Documents {
 		d := &a.Documents[i]
@@ -95,6 +100,8 @@ func (c *checker) attribute(owner string, a Attribute, seen map[string]bool) {
 		c.fail("%s.%s: no such type", owner, a.Name)
 	case a.Type == Text && a.Length < 1:
 		c.fail("%s.%s: a text needs a length", owner, a.Name)
+	case a.Type != Text && len(a.Among) > 0:
+		c.fail("%s.%s: only a text has a list of values", owner, a.Name)
 	}
 	if a.Type == Reference {
 		c.reference(owner, a)

@@ -8,8 +8,12 @@ import "strings"
 type Application struct {
 	Name string
 	// Version grows by one with every released change. A database made by a newer version is refused.
-	Version      int
-	Catalogs     []Catalog
+	Version  int
+	Catalogs []Catalog
+	// Owners is the catalog of the organisations that everything belongs to, Authors that of the users who write
+	// documents. "" where an application has none.
+	Owners, Authors string
+
 	Documents    []Document
 	Information  []Information
 	Accumulation []Accumulation
@@ -133,6 +137,8 @@ type Attribute struct {
 	Document  bool
 	// Length of a Text in characters.
 	Length int
+	// Among are the values that a Text may have; none is any.
+	Among []string
 	// Required attributes must be given, and not be zero.
 	Required bool
 	// Indexed attributes of a catalog have an index: elements with a value are found without reading all.

@@ -117,6 +117,7 @@ func (b *Books) Create(ctx context.Context, d *document.Document, key Key) (Resu
 	if d.Number, err = b.numbers.Next(ctx, d.Organisation, d.Meta.Name, d.Meta.Prefix); err != nil {
 		return Result{}, err
 	}
+	d.Seal()
 	err = b.refused(b.db.RunRepeatable(ctx, func(w *database.Work) error { return b.create(ctx, w, k, d, key) }))
 	if isDone(err) {
 		return b.replay(ctx, d.Meta, key)

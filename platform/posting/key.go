@@ -31,6 +31,9 @@ const (
 	// KeyRetention is how long a key is remembered; a client does not retry for longer.
 	KeyRetention = 7 * 24 * time.Hour
 	forgetBatch  = 10_000
+	// LostMark stands in the key of an operation between the client's and the id of its document, when that is gone
+	// and a repair has freed the key. No client can send such a key: its keys have no spaces.
+	LostMark = " lost "
 )
 
 // ErrKeyReused means that the key was used for a different request.

@@ -11,6 +11,8 @@ import (
 	"plimsoll/platform/document"
 	"plimsoll/platform/id"
 	"plimsoll/platform/ledger"
+	"plimsoll/platform/metadata"
+	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/statement"
 )
@@ -214,15 +216,16 @@ ON CONFLICT (organisation, {leading}) DO UPDATE SET moment = excluded.moment WHE
 		d.ID, d.Date)
 }
 
-// IdleBoundariesSQL deletes the boundaries of an organisation under whose keys nothing was ever moved.
-func (b *Books) IdleBoundariesSQL(name string) string {
-	m := b.registers[name].Meta()
+// IdleBoundariesSQL deletes the boundaries of an organisation under whose keys nothing was ever moved, and those that
+// lie at no document.
+func IdleBoundariesSQL(app *metadata.Application, m *metadata.Accumulation) string {
 	var same []string
 	for _, a := range m.Leading() {
 		same = append(same, "m."+a.Name+" = b."+a.Name)
 	}
-	return statement.SQL(`DELETE FROM {boundary} b WHERE organisation = $1 AND NOT EXISTS (SELECT FROM {movements} m
-	WHERE m.organisation = b.organisation AND {same})`, statement.Names{
+	return statement.SQL(`DELETE FROM {boundary} b WHERE organisation = $1 AND (NOT EXISTS (SELECT FROM {movements} m
+	WHERE m.organisation = b.organisation AND {same}) OR NOT ({explained}))`, statement.Names{
 		"boundary": m.Boundary(), "movements": m.Table(), "same": strings.Join(same, " AND "),
+		"explained": register.ExplainedSQL(app, m),
 	})
 }

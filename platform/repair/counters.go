@@ -8,9 +8,12 @@ import (
 
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
+	"plimsoll/platform/posting"
 )
 
-// operation whose document is gone. Where anything is left of it, only a backup has the rest.
+// operation whose document is gone. Where anything is left of it, only a backup has the rest. Its key is freed for its
+// client. What was acknowledged stays noted, and is a violation, until the client has sent it again; forgetting it
+// before must be asked for.
 func (p *planning) operation(ctx context.Context, w *database.Work, f finding) error {
 	var key string
 	at := strings.LastIndex(f.Subject, " document=")
@@ -26,24 +29,37 @@ func (p *planning) operation(ctx context.Context, w *database.Work, f finding) e
 	if recorded, err := r.recorded(ctx, w, documentRef{kind, v}); err != nil || recorded.any() {
 		return err
 	}
-	p.add(Step{Class: Resubmit, Object: fmt.Sprintf("operation %q of %s %s", key, kind, v), Document: v, Risk: Low,
-		Why:     "acknowledged, and gone: its client must send it again with the same key",
-		Changes: []Change{{"key", "done", "free"}},
-		act: func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
-			recorded, err := r.recorded(ctx, w, documentRef{kind, v})
-			if err != nil {
-				return false, err
-			}
-			if recorded.any() || !recorded.operation {
-				return false, nil
-			}
-			at := part{"plimsoll_operation", "plimsoll_operation t WHERE t.document = $1 AND t.key = $2", []any{v, key}}
-			if err := p.open(ctx, w, at); err != nil {
-				return false, err
-			}
-			w.Queue("free key", "DELETE FROM plimsoll_operation WHERE document = $1 AND key = $2", v, key)
-			return true, errors.Join(w.Flush(ctx), p.close(ctx, w))
-		}})
+	lost := posting.LostMark + v.String()
+	s := Step{Class: Resubmit, Object: fmt.Sprintf("operation %q of %s %s", strings.TrimSuffix(key, lost), kind, v),
+		Document: v, Risk: Low, Changes: []Change{{"key", "done", "free"}},
+		Why: "acknowledged, and gone: its client must send it again with the same key; it is noted until then"}
+	sql := "UPDATE plimsoll_operation SET key = key || '" + lost + "' WHERE document = $1 AND key = $2"
+	switch freed := strings.HasSuffix(key, lost); {
+	case r.forget:
+		s.Why = "acknowledged, and gone: nobody looks for it any more"
+		s.Changes = []Change{{"key", "done", "forgotten"}}
+		sql = "DELETE FROM plimsoll_operation WHERE document = $1 AND key = $2"
+	case freed:
+		s.Skipped = "its key is free, and its client has not sent it again; --forget-lost gives it up"
+		p.add(s)
+		return nil
+	}
+	s.act = func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
+		recorded, err := r.recorded(ctx, w, documentRef{kind, v})
+		if err != nil {
+			return false, err
+		}
+		if recorded.any() || !recorded.operation {
+			return false, nil
+		}
+		at := part{"plimsoll_operation", "plimsoll_operation t WHERE t.document = $1", []any{v}}
+		if err := p.open(ctx, w, at); err != nil {
+			return false, err
+		}
+		w.Queue("free key", sql, v, key)
+		return true, errors.Join(w.Flush(ctx), p.close(ctx, w))
+	}
+	p.add(s)
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // documentChecks are findings about a document itself, not about what follows from it.
-var documentChecks = []string{"references", "headers", "numbers"}
+var documentChecks = []string{"references", "headers", "numbers", "identity"}
 
 const documentIsWrong = "the document itself is wrong"
 

@@ -76,7 +76,7 @@ func (r *Repairer) plan(ctx context.Context, report audit.Report) ([]Step, error
 }
 
 // totalsChecks are what must hold of totals.
-var totalsChecks = []string{"current", "monthly", "accounts", "dated", "balanced"}
+var totalsChecks = []string{"current", "monthly", "accounts", "splits", "dated", "balanced"}
 
 // sort a finding by its object.
 func (p *planning) sort(f finding) {
@@ -90,7 +90,11 @@ func (p *planning) sort(f finding) {
 		p.counter(f)
 	case f.about == "references" && strings.HasPrefix(f.invariant, "cat_"):
 		p.lost(f, f.Subject, "a catalog refers to what is not there")
-	case f.about == "references" && strings.HasSuffix(f.invariant, "_boundary"):
+	case f.about == "values":
+		p.lost(f, f.Subject, "a catalog has what it cannot have")
+	case f.about == "acknowledged", f.about == "performers":
+		p.lost(f, "operation of "+f.Subject, "only the client knows its key")
+	case (f.about == "references" || f.about == "moments") && strings.HasSuffix(f.invariant, "_boundary"):
 		p.boundary(f)
 	case p.isRegister(f.invariant) && slices.Contains(totalsChecks, f.about):
 		p.totals[f.invariant] = append(p.totals[f.invariant], f.Violation)

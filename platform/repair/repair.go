@@ -28,7 +28,7 @@ type Class string
 
 const (
 	// Resubmit frees the key of an acknowledged operation whose document is gone, so that the client's repetition of it
-	// makes the document.
+	// makes the document. The operation stays noted until that is done.
 	Resubmit Class = "resubmit"
 	// Repost writes what the rules make of a document: computed attributes, movements, records, entries, their totals.
 	Repost Class = "repost"
@@ -96,6 +96,9 @@ type Options struct {
 	Documents []id.ID
 	// TrustDocuments carries out steps of high risk too.
 	TrustDocuments bool
+	// ForgetLost deletes what is noted of acknowledged operations whose documents are gone, without waiting for their
+	// clients to send them again.
+	ForgetLost bool
 	// Online allows other sessions. Steps lock what they change, but what is not changed cannot be proven then.
 	Online bool
 	// Audit is how the books are looked at.
@@ -133,6 +136,7 @@ type Repairer struct {
 	// repaired documents of this run: nothing about them is wrong any more
 	repaired map[id.ID]bool
 	trust    bool
+	forget   bool
 }
 
 // New makes one; look is how its books are audited.
@@ -150,7 +154,7 @@ const lockKey = 0x7265_7061_6972
 // Run looks at the books, makes a plan, and carries it out unless it is a dry run.
 func (r *Repairer) Run(ctx context.Context, o Options) (report Report, err error) {
 	o.Audit.Examples, o.Audit.Keep = examplesAll, false
-	report.Run, report.DryRun, r.trust = id.New(), o.DryRun, o.TrustDocuments
+	report.Run, report.DryRun, r.trust, r.forget = id.New(), o.DryRun, o.TrustDocuments, o.ForgetLost
 	err = r.exclusively(ctx, func() error {
 		report.Before, err = r.audit(ctx, o.Audit)
 		if err != nil {

@@ -245,10 +245,16 @@ func TestResubmit(t *testing.T) {
 		"inf_last_costs"} {
 		s.Exec(t, "DELETE FROM "+table)
 	}
+	noted := func() int {
+		return s.Count(t, "SELECT count(*) FROM plimsoll_operation WHERE document = $1", gone.ID)
+	}
 	r := runRepair(t, s, repair.Options{})
-	wantRepaired(t, s, r, nil)
-	if one := step(r, repair.Resubmit, true); one == nil || one.Document != gone.ID {
-		t.Errorf("%+v", r.Steps)
+	if one := step(r, repair.Resubmit, true); one == nil || one.Document != gone.ID || r.Open() != 1 || noted() != 1 {
+		t.Errorf("%d violations, %d notes of the operation: %+v", r.Open(), noted(), r.Steps)
+	}
+	r = runRepair(t, s, repair.Options{})
+	if one := step(r, repair.Resubmit, false); one == nil || r.Open() != 1 || noted() != 1 {
+		t.Errorf("%d violations, %d notes of the operation: %+v", r.Open(), noted(), r.Steps)
 	}
 	if again := post(); again.Replayed {
 		t.Error("the key is not free")
@@ -257,6 +263,25 @@ func TestResubmit(t *testing.T) {
 		t.Error("it is done twice")
 	}
 	s.Clean(t)
+}
+
+// Who gives a lost operation up says so.
+func TestResubmit_Forgotten(t *testing.T) {
+	for _, freed := range []bool{false, true} {
+		s := shop(t)
+		d := receipt(t, s, 1)
+		loseDocument(t, s, d)
+		lose(t, s, d)
+		s.Exec(t, "DELETE FROM acc_stock_totals; DELETE FROM acc_batches_totals; DELETE FROM gl_general_totals; "+
+			"DELETE FROM gl_general_accounts; DELETE FROM acc_sales_totals")
+		if freed {
+			runRepair(t, s, repair.Options{})
+		}
+		wantRepaired(t, s, runRepair(t, s, repair.Options{ForgetLost: true}), nil)
+		if n := s.Count(t, "SELECT count(*) FROM plimsoll_operation"); n != 0 {
+			t.Errorf("freed %v: %d notes", freed, n)
+		}
+	}
 }
 
 func TestRepost_OfWhatRecordedNothing(t *testing.T) {

@@ -56,7 +56,7 @@ func (s *Server) jobEndpoints() []Endpoint {
 	}, {
 		Method: "POST", Path: "/v1/jobs/{number}/cancel", Operation: "job.cancel", Summary: "Cancel a background job",
 		Parameters:  []openapi.Parameter{number},
-		Description: "What it has committed stays.",
+		Description: "What it has committed stays. It ends when the parts that run have stopped.",
 		Success:     []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}},
 		Fails:       []string{codeNotFound}, handle: s.cancelJob,
 	}}
@@ -69,7 +69,8 @@ func (s *Server) jobEndpoints() []Endpoint {
 func jobSchema() *openapi.Schema {
 	return openapi.Object(openapi.Named[*openapi.Schema]{
 		{Name: "number", Value: openapi.Integer("")}, {Name: "kind", Value: openapi.String("")},
-		{Name: "state", Value: openapi.String("")},
+		{Name: "state", Value: openapi.String("queued, running, interrupted (until another worker takes it over), " +
+			"done, failed or cancelled")},
 		{Name: "arguments", Value: &openapi.Schema{}}, {Name: "created", Value: openapi.Moment("")},
 		{Name: "started", Value: openapi.Moment("")}, {Name: "ended", Value: openapi.Moment("")},
 		{Name: "parts", Value: openapi.Object(openapi.Named[*openapi.Schema]{

@@ -25,7 +25,7 @@ import (
 type repairOptions struct {
 	target
 	dryRun, online, trust bool
-	backup                bool
+	forgetLost, backup    bool
 	only, documents       []string
 	journal               string
 	connections           int
@@ -43,8 +43,10 @@ func (a *app) addRepair(root *cobra.Command) {
 		Long: `Audit the books, make a plan, and repair one object after the other. Documents are the truth.
 
   resubmit  free the key of an acknowledged operation whose document is gone: its client sends
-            it again with the same key, and it is done exactly once
-  reverse   take back what no posted document has recorded, if totals do not have it either
+            it again with the same key, and it is done exactly once; until then it stays noted, and
+            a violation (--forget-lost deletes the note)
+  reverse   take back what no posted document has recorded, if totals do not have it either, and
+            boundaries of costs that lie at no document
   repost    write again what the rules make of a document: computed fields, movements, records,
             entries and their totals
   rebuild   sum totals from movements; drop boundaries of costs under keys without movements
@@ -79,17 +81,18 @@ database (--online allows that). Exit code 3: violations remain.`,
 	fs.StringSliceVar(&o.only, "only", nil, "carry out only steps of these `CLASSES`")
 	fs.StringSliceVar(&o.documents, "documents", nil, "repair only the documents with these `IDS`")
 	fs.BoolVar(&o.trust, "trust-documents", false, "carry out steps of high risk too")
+	fs.BoolVar(&o.forgetLost, "forget-lost", false, "delete the note of an acknowledged operation that is gone")
 	fs.BoolVar(&o.online, "online", false, "allow other sessions; it is then not proven that nothing else changed")
 	fs.BoolVar(&o.backup, "backup", false, "take a backup of the local cluster first")
 	fs.StringVar(&o.journal, "journal", repairJournal, "`FILE` of JSON lines to which the steps are appended")
 	config.Count(fs, &o.connections, "connections", 0, 0, auditConnectionsMax,
 		"connections that audit in parallel; 0: one per core")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "dry-run", "only", "documents", "trust-documents", "online", "backup", "journal")
+	config.FlagOnly(fs, "dry-run", "only", "documents", "trust-documents", "forget-lost", "online", "backup", "journal")
 }
 
 func (o repairOptions) options() (r repair.Options, err error) {
-	r = repair.Options{DryRun: o.dryRun, TrustDocuments: o.trust, Online: o.online,
+	r = repair.Options{DryRun: o.dryRun, TrustDocuments: o.trust, ForgetLost: o.forgetLost, Online: o.online,
 		Audit: audit.Options{Connections: o.connections}}
 	for name, given := range map[string][]string{"only": o.only, "documents": o.documents} {
 		if o.flags.Changed(name) && len(given) == 0 { // an empty variable of a script must not mean everything

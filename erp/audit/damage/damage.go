@@ -78,6 +78,23 @@ var All = map[string]Damage{
 	"CounterThatIsGone": {"", "DELETE FROM plimsoll_number WHERE kind = 'bank_payment'",
 		"number counter", "bank_payment organisation="},
 
+	// what a document is known by
+	"AuthorThatIsGone": {books.CustomerOrder, header("author = gen_random_uuid()"), "author", ""},
+	"AuthorOfAnotherOrganisation": {books.GoodsReceipt, header("author = {foreign author}"), "author",
+		""},
+	"NoAuthor":      {books.BankPayment, header("author = " + None), "author", ""},
+	"AnotherAuthor": {books.PaymentRequest, header("author = {author}"), "author", ""},
+	"NumberOfAGap": {books.SupplierOrder, header("number = 'SO-000000099'"),
+		"number", ""},
+	"NumberOfAnotherType":  {books.BankReceipt, header("number = 'GS-000000001'"), "number", ""},
+	"NumberOfAnotherForm":  {books.ServicePurchase, header("number = 'SP-77'"), "number", ""},
+	"NumberWithADigitMore": {books.GoodsSale, header("number = number || '0'"), "number", ""},
+	"SaleIn2099":           {books.ServiceSale, In2099, "date", ""},
+	"OperationThatIsGone": {books.OtherGoodsReceipt, "DELETE FROM plimsoll_operation WHERE document = {id}",
+		"operation", ""},
+	"OperationOfNobody": {books.InvoiceIssued, "UPDATE plimsoll_operation SET author = gen_random_uuid() " +
+		"WHERE document = {id}", "operation.author", ""},
+
 	// lines
 	"ItemThatIsGone":    {books.CustomerOrder, line("item = gen_random_uuid()"), "lines 1.item", ""},
 	"ItemOfAnOrder":     {books.SupplierOrder, line("item = {item}"), "supplier_orders 1.item", ""},
@@ -106,7 +123,8 @@ var All = map[string]Damage{
 		"lines", ""},
 	"LineOfAnother":       {books.CustomerOrder, line("organisation = {foreign organisation}"), "lines 1", ""},
 	"LinesThatAreCounted": {books.SupplierOrder, line("line = 9"), "lines", ""},
-	"PaymentThatIsGone":   {books.BankPayment, "DELETE FROM doc_bank_payment WHERE id = {id}", "", ""},
+	"PaymentThatIsGone": {books.BankPayment, "DELETE FROM doc_bank_payment WHERE id = {id}",
+		"cash 1.recorder", ""},
 	"HeaderThatIsGone": {books.InternalConsumption, "DELETE FROM doc_internal_consumption WHERE id = {id}",
 		"lines 1", ""},
 
@@ -174,9 +192,9 @@ var All = map[string]Damage{
 	"StateOfAnAsset": {books.AssetCommissioning, stated("asset_states", "since = since + interval '1 day'"),
 		"asset_states 1.since", ""},
 	"RecorderOfAnother": {books.GoodsReceipt, moved("to_receive", "period = period + interval '1 day'"),
-		"", ""},
+		"to_receive 1.period", ""},
 	"OrganisationOfAnother": {books.GoodsReceipt, moved("input_vat", "organisation = {foreign organisation}"),
-		"", ""},
+		"input_vat 1.organisation", ""},
 
 	// entries
 	"AmountOfAnEntry":    {books.ServiceSale, entry("amount = amount + 1"), "general 1.amount", ""},
@@ -208,10 +226,29 @@ var All = map[string]Damage{
 	"BoundaryOfNothing": {"", "INSERT INTO acc_batches_boundary (organisation, warehouse, item, moment) SELECT id, " +
 		"gen_random_uuid(), gen_random_uuid(), now() FROM cat_organisations LIMIT 1",
 		"warehouse", "organisation="},
+	"BoundaryOf2000": {"", "INSERT INTO acc_batches_boundary (organisation, warehouse, item, moment) SELECT " +
+		"organisation, warehouse, item, '2000-01-01' FROM acc_batches ORDER BY item, warehouse LIMIT 1",
+		"moment", "organisation="},
 	"TotalOfAMonth": {"", "UPDATE acc_cash_totals SET amount = amount + 1 WHERE period < 'infinity'",
-		"", "cash_account="},
+		"amount", "cash_account="},
 	"TotalOfAnAccount": {"", "UPDATE gl_general_accounts SET debit = debit + 1 WHERE account = '51'",
-		"", "account=51 month="},
+		"debit", "account=51 month="},
+	"TotalThatIsSplit": {"", "WITH one AS (UPDATE gl_general_totals SET debit = debit + 100 WHERE ctid = (SELECT " +
+		"ctid FROM gl_general_totals WHERE account = '60' AND period < 'infinity' LIMIT 1) RETURNING *) INSERT " +
+		"INTO gl_general_totals (organisation, account, analytic_1, analytic_2, analytic_3, period, split, debit) " +
+		"SELECT organisation, account, analytic_1, analytic_2, analytic_3, period, (split + 1) % 8, -100 FROM one " +
+		"ON CONFLICT (organisation, account, analytic_1, analytic_2, analytic_3, period, split) DO UPDATE SET " +
+		"debit = gl_general_totals.debit - 100", "debit", "account=60"},
+	"SplitThatIsInvented": {"", "WITH one AS (UPDATE gl_general_accounts SET credit = credit + 100 WHERE ctid = " +
+		"(SELECT ctid FROM gl_general_accounts WHERE account = '90' LIMIT 1) RETURNING *) INSERT INTO " +
+		"gl_general_accounts (organisation, account, period, split, credit) SELECT organisation, account, period, " +
+		"99, -100 FROM one", "credit", "account=90"},
+	"CurrencyOfAContract": {"", "UPDATE cat_contracts SET currency = 'USD' WHERE code = 'P2'",
+		"currency", "contracts P2 "},
+	"CurrencyOfACashAccount": {"", "UPDATE cat_cash_accounts SET currency = 'EUR' WHERE code = 'cash_accounts 1.3'",
+		"currency", "cash_accounts cash_accounts 1.3 "},
+	"OrganisationOfAnElement": {"", "UPDATE cat_departments SET organisation = gen_random_uuid() WHERE code = " +
+		"'departments 1.5'", "organisation", "departments departments 1.5 "},
 }
 
 const (
@@ -219,6 +256,11 @@ const (
 	// Swapped are debit and credit of an entry.
 	Swapped = "UPDATE gl_general SET debit = credit, debit_1 = credit_1, debit_2 = credit_2, credit = debit, " +
 		"credit_1 = debit_1, credit_2 = debit_2 WHERE recorder = {id} AND line = 1"
+	// In2099 is a sale with all that it has recorded.
+	In2099 = "UPDATE doc_{type} SET date = '2099-06-01' WHERE id = {id}; " +
+		"UPDATE acc_customer_settlements SET period = '2099-06-01' WHERE recorder = {id}; " +
+		"UPDATE acc_output_vat SET period = '2099-06-01' WHERE recorder = {id}; " +
+		"UPDATE gl_general SET period = '2099-06-01' WHERE recorder = {id}"
 )
 
 func header(set string) string { return "UPDATE doc_{type} SET " + set + " WHERE id = {id}" }
@@ -247,6 +289,9 @@ func again(table string) string {
 func BackupOnly(name string) bool { return slices.Contains(backupOnly, name) }
 
 var backupOnly = strings.Fields(`
+AnotherAuthor AuthorOfAnotherOrganisation AuthorThatIsGone CurrencyOfACashAccount CurrencyOfAContract NoAuthor
+NumberOfAGap NumberOfAnotherForm NumberOfAnotherType NumberWithADigitMore OperationOfNobody OperationThatIsGone
+OrganisationOfAnElement SaleIn2099
 AccountOfAnother AmountOfABankReceipt AmountOfAPayment AmountOfARequest AssetThatIsGone BasisOfAnInvoice
 BasisOfAnInvoiceReceived BasisOfAnIssueOrder CellOfALine CellThatIsGone ContractOfALine ContractOfARequest
 ContractOfASupplierOrder ContractOfAnotherOrganisation CostOfABatch CounterpartyOfACustomerOrder DebitOfALine

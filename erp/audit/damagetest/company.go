@@ -29,6 +29,8 @@ func Company(t *testing.T, rounds int) *erptest.Company {
 	c.Exec(t, "INSERT INTO cat_counterparties (id, organisation, code, name) VALUES ($1, $2, 'P2', 'P2')", second, o.ID)
 	c.Exec(t, "INSERT INTO cat_contracts (id, organisation, code, name, counterparty, customer, supplier, currency) "+
 		"VALUES ($1, $2, 'P2', 'P2', $3, true, true, 'RUB')", erptest.Contract(second), o.ID, second)
+	c.Exec(t, "INSERT INTO cat_users (id, organisation, code, name, warehouse) VALUES ($1, $2, 'second', 'second', $3)",
+		id.New(), o.ID, o.Warehouses[0])
 	var users []*erptest.User
 	defer erptest.Alone(t, c.Database) // who uses the company has it alone
 	for _, name := range shape.Names {
@@ -179,5 +181,7 @@ func words(c *erptest.Company) []string {
 		"{foreign cash_account}", quoted(other.Bank), "{cash_account}", quoted(o.CashDesk),
 		"{department}", quoted(o.Department), "{expense_item}", quoted(o.ExpenseItem),
 		"{warehouse}", quoted(o.Warehouses[1]), "{item}", quoted(c.Items[2]),
-		"{cell}", quoted(o.Cells[1])}
+		"{cell}", quoted(o.Cells[1]),
+		"{author}", "(SELECT id FROM cat_users WHERE code = 'second')",
+		"{foreign author}", "(SELECT id FROM cat_users WHERE organisation = " + quoted(other.ID) + ")"}
 }
