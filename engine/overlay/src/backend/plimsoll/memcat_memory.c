@@ -24,6 +24,7 @@ static MemoryContext context = NULL;
  */
 #define ROUNDED_TO	32
 #define LARGEST_ROUNDED	1024
+#define BLOCK_HEADER	64		/* at least what a block of slab.c begins with */
 
 static MemoryContext contexts_by_size[LARGEST_ROUNDED / ROUNDED_TO + 1];
 
@@ -57,12 +58,23 @@ context_for(Size *size)
 	return contexts_by_size[units];
 }
 
+/* What the chunk takes; a row has a share of what its block has no row for. */
+static Size
+space_of(void *pointer)
+{
+	Size		space = GetMemoryChunkSpace(pointer);
+
+	if (GetMemoryChunkContext(pointer) == context)
+		return space;
+	return SLAB_DEFAULT_BLOCK_SIZE / ((SLAB_DEFAULT_BLOCK_SIZE - BLOCK_HEADER) / space);
+}
+
 static void *
 allocate(MemoryContext from, Size size)
 {
 	void	   *pointer = MemoryContextAllocHuge(from, size);
 
-	allocated += GetMemoryChunkSpace(pointer);
+	allocated += space_of(pointer);
 	return pointer;
 }
 
@@ -98,16 +110,16 @@ memcat_realloc(void *pointer, Size size)
 
 	if (pointer == NULL)
 		return allocate(memcat_context(), size);
-	before = GetMemoryChunkSpace(pointer);
+	before = space_of(pointer);
 	pointer = repalloc_huge(pointer, size);
-	allocated += (int64) GetMemoryChunkSpace(pointer) - (int64) before;
+	allocated += (int64) space_of(pointer) - (int64) before;
 	return pointer;
 }
 
 void
 memcat_free(void *pointer)
 {
-	allocated -= GetMemoryChunkSpace(pointer);
+	allocated -= space_of(pointer);
 	pfree(pointer);
 }
 
