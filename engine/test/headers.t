@@ -17,14 +17,15 @@ my $ours = $ENV{OURS} // $headers->('plimsoll');
 
 # What may differ, and why it does no harm to who was compiled with the other one.
 my %allowed = (
-	'utils/wait_event.h' => qr/^static inline void pgstat_report_wait_(start|end)\(/,   # without ours a wait is not timed
-	'pg_config.h' => qr/^#define CONFIGURE_ARGS /,                                      # the prefix
-	'parser/gram.h' => qr/^enum yytokentype/,                                           # between the parser and its scanner
+	# who has stock's does not time the wait
+	'utils/wait_event.h' => qr/^static inline void pgstat_report_wait_(start|end)\(/,
+	# the prefix
+	'pg_config.h' => qr/^#define CONFIGURE_ARGS /,
 );
 # Keywords are sorted; an extension asks for them by name.
 my %any_order = map { $_ => 1 } 'parser/kwlist.h';
 
-# declarations FILE returns what a header says, one piece each: a directive, an entry of a list, a declaration, a function.
+# declarations FILE returns what a header says in pieces: a directive, an entry of a list, a declaration, a function.
 sub declarations
 {
 	my $text = Plimsoll::Workshop::slurp(shift);
@@ -51,8 +52,8 @@ sub declarations
 		$depth += ($line =~ tr/({//) - ($line =~ tr/)}//);
 		next if $depth > 0;
 		my $list = $fresh && ($line =~ /^\s*[A-Z_]+\(.*\)\s*$/ || $line =~ /^\s*\w+ = \w+,\s*$/);
-		my $ends = $line =~ /;\s*$/ || ($line =~ /^\}/ && $line !~ /^\}\s*\w/ && $piece !~ /^\s*(typedef|struct|enum|union)\b/);
-		$done->() if $list || $ends || $line =~ /^extern "C"/;
+		my $body = $line =~ /^\}/ && $line !~ /^\}\s*\w/ && $piece !~ /^\s*(typedef|struct|enum|union)\b/;
+		$done->() if $list || $body || $line =~ /;\s*$/ || $line =~ /^extern "C"/;
 	}
 	$done->();
 	return @pieces;

@@ -18,4 +18,4 @@ CREATE OR REPLACE VIEW plimsoll_temp_catalog AS
 DROP FUNCTION plimsoll_temp_catalog();
 
 COMMENT ON VIEW plimsoll_temp_catalog IS
-	'sessions whose temporary tables have their catalog rows in memory: tables, rows, bytes, and how far they hold back the freeze horizon';
+	'sessions whose temporary tables have their catalog rows in memory: tables, rows, bytes, age of what they hold';
