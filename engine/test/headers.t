@@ -2,7 +2,8 @@
 # with holds there: the layout of a struct, the value of a constant, the arguments of a function. So whatever stock's
 # installed headers say, ours have to say word by word and in the same order; they may say more.
 #
-#   STOCK=DIR OURS=DIR   the folders of headers; default to those of the built flavours
+#   PREFIX=DIR   the build to test; defaults to the built plimsoll flavour
+#   STOCK=DIR    the one to compare it with; defaults to the built vanilla flavour
 use strict;
 use warnings;
 use FindBin;
@@ -11,9 +12,9 @@ use Test::More;
 use Plimsoll::Workshop;
 
 my $engine = Plimsoll::Workshop->home;
-my $headers = sub { chomp(my $prefix = `$engine/build path $_[0]`); "$prefix/include/postgresql/server" };
-my $stock = $ENV{STOCK} // $headers->('vanilla');
-my $ours = $ENV{OURS} // $headers->('plimsoll');
+chomp(my $prefix = $ENV{PREFIX} // `$engine/build path plimsoll`);
+chomp(my $vanilla = $ENV{STOCK} // `$engine/build path vanilla`);
+my ($ours, $stock) = map { "$_/include/postgresql/server" } $prefix, $vanilla;
 
 # What may differ, and why it does no harm to who was compiled with the other one.
 my %allowed = (
