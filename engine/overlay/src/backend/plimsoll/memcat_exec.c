@@ -26,6 +26,7 @@
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "executor/executor.h"
+#include "plimsoll/memcat_descriptor.h"
 #include "plimsoll/memcat_int.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -66,26 +67,6 @@ struct MemCatTableScan
 	ItemPointerData maxtid;
 };
 
-static MemRow **
-collect_rows(MemSearch *search, int *nrows)
-{
-	int			max = 64;
-	MemRow	  **rows = palloc(max * sizeof(MemRow *));
-	MemRow	   *row;
-
-	*nrows = 0;
-	while ((row = memcat_search_next(search)) != NULL)
-	{
-		if (*nrows == max)
-		{
-			max *= 2;
-			rows = repalloc_huge(rows, max * sizeof(MemRow *));
-		}
-		rows[(*nrows)++] = row;
-	}
-	return rows;
-}
-
 static MemCatalog *
 catalog_with_rows(Relation rel)
 {
@@ -102,8 +83,9 @@ memcat_table_attach(TableScanDesc scan)
 {
 	if (catalog_with_rows(scan->rs_rd) == NULL || scan->rs_parallel != NULL)
 		return;
-	scan->rs_memcat = palloc0(sizeof(MemCatTableScan));
-	scan->rs_memcat->cur = -1;
+	memcat_of_table_scan(scan) = palloc0(sizeof(MemCatTableScan));
+	memcat_of_table_scan(scan)->cur = -1;
+	scan->rs_flags |= SO_MEMCAT;
 }
 
 /* Each (re)start of a TID range scan tells its range. */
@@ -112,13 +94,11 @@ memcat_table_attach_tid_range(TableScanDesc scan, ItemPointer mintid, ItemPointe
 {
 	MemCatTableScan *mem;
 
-	/* only the heap, which serves the catalogs, knows of rs_memcat */
-	if (RelationGetRelid(scan->rs_rd) >= FirstUnpinnedObjectId)
-		return;
-	if (scan->rs_memcat == NULL)
+	if (!memcat_table_attached(scan))
 		memcat_table_attach(scan);
-	if ((mem = scan->rs_memcat) == NULL)
+	if (!memcat_table_attached(scan))
 		return;
+	mem = memcat_of_table_scan(scan);
 	mem->ranged = true;
 	mem->mintid = *mintid;
 	mem->maxtid = *maxtid;
@@ -143,18 +123,44 @@ keep_range(MemCatTableScan *mem)
 static void
 table_load(TableScanDesc scan)
 {
-	MemCatTableScan *mem = scan->rs_memcat;
-	MemCatalog *cat = memcat_key_catalog(RelationGetRelid(scan->rs_rd));
+	MemCatTableScan *mem = memcat_of_table_scan(scan);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(mem));
-	MemSearch	search;
+	bool		recheck;
 
-	memcat_search_begin(&search, cat, memcat_snap_of(scan->rs_snapshot),
-						RelationGetDescr(scan->rs_rd), scan->rs_nkeys, scan->rs_key);
-	mem->rows = collect_rows(&search, &mem->nrows);
+	mem->rows = memcat_match(scan->rs_rd, scan->rs_snapshot, scan->rs_nkeys,
+							 scan->rs_key, &mem->nrows, &recheck);
+	Assert(!recheck);
 	if (mem->ranged)
 		keep_range(mem);
 	mem->loaded = true;
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * A bitmap heap scan is about to ask for the first row after those that the bitmap
+ * named: those that cannot match its quals are left out.
+ */
+void
+memcat_table_restrict(TableScanDesc scan, List *quals, ExprContext *econtext)
+{
+	MemCatTableScan *mem = memcat_of_table_scan(scan);
+	MemoryContext old;
+	MemRow	  **rows;
+
+	if (mem->loaded)
+		return;
+
+	/* a rescan leaves behind the list alone, which it frees */
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	rows = memcat_match_quals(scan->rs_rd, scan->rs_snapshot, quals, econtext, &mem->nrows);
+	MemoryContextSwitchTo(old);
+	if (mem->nrows > 0)
+	{
+		mem->rows = MemoryContextAllocHuge(GetMemoryChunkContext(mem),
+										   mem->nrows * sizeof(MemRow *));
+		memcpy(mem->rows, rows, mem->nrows * sizeof(MemRow *));
+	}
+	mem->loaded = true;
 }
 
 /*
@@ -165,7 +171,7 @@ bool
 memcat_table_before(TableScanDesc scan, ScanDirection direction, bool inited,
 					HeapTuple *tup)
 {
-	MemCatTableScan *mem = scan->rs_memcat;
+	MemCatTableScan *mem = memcat_of_table_scan(scan);
 
 	*tup = NULL;
 	if (ScanDirectionIsBackward(direction))
@@ -193,7 +199,7 @@ memcat_table_before(TableScanDesc scan, ScanDirection direction, bool inited,
 HeapTuple
 memcat_table_after(TableScanDesc scan)
 {
-	MemCatTableScan *mem = scan->rs_memcat;
+	MemCatTableScan *mem = memcat_of_table_scan(scan);
 
 	if (!mem->loaded)
 		table_load(scan);
@@ -205,9 +211,9 @@ memcat_table_after(TableScanDesc scan)
 void
 memcat_table_rescan(TableScanDesc scan)
 {
-	MemCatTableScan *mem = scan->rs_memcat;
+	MemCatTableScan *mem = memcat_of_table_scan(scan);
 
-	if (mem->loaded)
+	if (mem->rows)
 		pfree(mem->rows);
 	memset(mem, 0, sizeof(*mem));
 	mem->cur = -1;
@@ -217,8 +223,8 @@ void
 memcat_table_end(TableScanDesc scan)
 {
 	memcat_table_rescan(scan);
-	pfree(scan->rs_memcat);
-	scan->rs_memcat = NULL;
+	pfree(memcat_of_table_scan(scan));
+	scan->rs_flags &= ~SO_MEMCAT;
 }
 
 /*
@@ -257,50 +263,42 @@ memcat_index_attach(IndexScanDesc scan)
 	mem->context = AllocSetContextCreate(CurrentMemoryContext,
 										 "memory catalog index scan",
 										 ALLOCSET_SMALL_SIZES);
-	scan->xs_memcat = mem;
+	memcat_of_index_scan(scan) = mem;
 }
 
 void
 memcat_index_rescan(IndexScanDesc scan, ScanKey keys, int nkeys)
 {
-	MemCatIndexScan *mem = scan->xs_memcat;
+	MemCatIndexScan *mem = memcat_of_index_scan(scan);
 	MemoryContext context = mem->context;
 	MemoryContext old;
-	MemSearch	search;
-	ScanKey		simple;
-	int			nsimple = 0;
+	ScanKey		own;
 
 	MemoryContextReset(context);
 	memset(mem, 0, sizeof(*mem));
 	mem->context = context;
 
 	old = MemoryContextSwitchTo(context);
-	simple = palloc(Max(nkeys, 1) * sizeof(ScanKeyData));
-	for (int i = 0; keys != NULL && i < nkeys; i++)
+	if (keys == NULL)
+		nkeys = 0;
+	own = palloc(Max(nkeys, 1) * sizeof(ScanKeyData));
+	for (int i = 0; i < nkeys; i++)
 	{
-		/* the executor rechecks the others */
-		if (keys[i].sk_flags != 0)
-		{
-			mem->recheck = true;
-			continue;
-		}
-		simple[nsimple] = keys[i];
-		simple[nsimple].sk_attno =
+		own[i] = keys[i];
+		own[i].sk_attno =
 			scan->indexRelation->rd_index->indkey.values[keys[i].sk_attno - 1];
-		nsimple++;
 	}
-	memcat_search_begin(&search, memcat_key_catalog(RelationGetRelid(scan->heapRelation)),
-						memcat_snap_of(scan->xs_snapshot),
-						RelationGetDescr(scan->heapRelation), nsimple, simple);
-	mem->rows = collect_rows(&search, &mem->nrows);
+	/* the executor rechecks the others */
+	mem->rows = memcat_match(scan->heapRelation, scan->xs_snapshot, nkeys, own,
+							 &mem->nrows, &mem->recheck);
 	MemoryContextSwitchTo(old);
 }
 
-/* Is this scan fed from the merged list rather than from the index? */
+/* May rows in memory match?  Then the scan is fed from the merged list. */
 bool
-memcat_index_merging(IndexScanDesc scan)
+memcat_index_has_rows(IndexScanDesc scan)
 {
-	return scan->xs_memcat->nrows > 0;
+	return memcat_of_index_scan(scan)->nrows > 0;
 }
 
 static void
@@ -362,7 +360,7 @@ add_entry(MemCatIndexScan *mem, int *max, HeapTuple tuple, bool memory)
 static void
 index_load(IndexScanDesc scan)
 {
-	MemCatIndexScan *mem = scan->xs_memcat;
+	MemCatIndexScan *mem = memcat_of_index_scan(scan);
 	MemoryContext old;
 	TupleTableSlot *slot = table_slot_create(scan->heapRelation, NULL);
 	int			max = mem->nrows + 64;
@@ -373,14 +371,14 @@ index_load(IndexScanDesc scan)
 	 * The index alone, as if nothing was attached.  It may keep what it
 	 * allocates, so it must not do that in our context.
 	 */
-	scan->xs_memcat = NULL;
+	memcat_of_index_scan(scan) = NULL;
 	while (index_getnext_slot(scan, ForwardScanDirection, slot))
 	{
 		old = MemoryContextSwitchTo(mem->context);
 		add_entry(mem, &max, ExecCopySlotHeapTuple(slot), false);
 		MemoryContextSwitchTo(old);
 	}
-	scan->xs_memcat = mem;
+	memcat_of_index_scan(scan) = mem;
 	ExecDropSingleTupleTableSlot(slot);
 
 	old = MemoryContextSwitchTo(mem->context);
@@ -396,7 +394,7 @@ index_load(IndexScanDesc scan)
 static MergeEntry *
 index_step(IndexScanDesc scan, ScanDirection direction)
 {
-	MemCatIndexScan *mem = scan->xs_memcat;
+	MemCatIndexScan *mem = memcat_of_index_scan(scan);
 
 	if (!mem->loaded)
 		index_load(scan);
@@ -441,7 +439,7 @@ memcat_index_next_tid(IndexScanDesc scan, ScanDirection direction)
 		return NULL;
 	index_datums(scan->indexRelation, RelationGetDescr(scan->heapRelation),
 				 entry->tuple, values, isnull);
-	old = MemoryContextSwitchTo(scan->xs_memcat->context);
+	old = MemoryContextSwitchTo(memcat_of_index_scan(scan)->context);
 	scan->xs_itup = index_form_tuple(RelationGetDescr(scan->indexRelation),
 									 values, isnull);
 	MemoryContextSwitchTo(old);
@@ -453,19 +451,19 @@ memcat_index_next_tid(IndexScanDesc scan, ScanDirection direction)
 void
 memcat_index_mark(IndexScanDesc scan)
 {
-	scan->xs_memcat->mark = scan->xs_memcat->cur;
+	memcat_of_index_scan(scan)->mark = memcat_of_index_scan(scan)->cur;
 }
 
 void
 memcat_index_restore(IndexScanDesc scan)
 {
-	scan->xs_memcat->cur = scan->xs_memcat->mark;
+	memcat_of_index_scan(scan)->cur = memcat_of_index_scan(scan)->mark;
 }
 
 void
 memcat_index_end(IndexScanDesc scan)
 {
-	MemoryContextDelete(scan->xs_memcat->context);
-	pfree(scan->xs_memcat);
-	scan->xs_memcat = NULL;
+	MemoryContextDelete(memcat_of_index_scan(scan)->context);
+	pfree(memcat_of_index_scan(scan));
+	memcat_of_index_scan(scan) = NULL;
 }

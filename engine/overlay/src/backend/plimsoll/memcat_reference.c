@@ -8,10 +8,10 @@
  * rows are in memory.  So a table in shared memory says which sessions refer to
  * which object: one entry an object, one bit in it a session.
  *
- * A session that drops such an object holds its lock and asks here; a session
- * that creates the dependency holds the lock as well until its transaction ends,
- * so neither can miss the other.  When the table is full, a unit moves to the
- * real catalogs instead.
+ * A session that drops such an object, or changes what its values may be, holds its
+ * lock and asks here; a session that creates the dependency holds the lock as well
+ * (dependencyLockAndCheckObject()) until its transaction ends, so neither can miss
+ * the other.  When the table is full, a unit moves to the real catalogs instead.
  *
  * src/backend/plimsoll/memcat_reference.c
  *
@@ -379,12 +379,8 @@ memcat_forbid_drop(const ObjectAddress *object)
 				 errhint("Retry when those sessions have dropped the tables or have ended.")));
 }
 
-/*
- * The layout of the type's values is about to change.  An error if tables of
- * other sessions, which cannot be rewritten from here, may hold some.
- */
-void
-memcat_forbid_alter_type(Oid typeOid)
+static void
+forbid_use_elsewhere(Oid typeOid)
 {
 	char	   *pids = memcat_referenced_elsewhere(MyDatabaseId, TypeRelationId,
 												   typeOid);
@@ -396,6 +392,23 @@ memcat_forbid_alter_type(Oid typeOid)
 						format_type_be(typeOid)),
 				 errdetail("They belong to the sessions with process ID %s.", pids),
 				 errhint("Retry when those sessions have dropped the tables or have ended.")));
+}
+
+/*
+ * The layout of the type's values is about to change, or a domain's constraint is
+ * validated.  An error if tables of other sessions, which cannot be rewritten or
+ * read from here, may hold some; until our transaction ends there will be none.
+ */
+void
+memcat_forbid_alter_type(Oid typeOid)
+{
+	if (memcat_unit_of(TypeRelationId, typeOid))
+		return;					/* a row type of our own */
+
+	/* at once, rather than after the transaction that has just used it */
+	forbid_use_elsewhere(typeOid);
+	LockDatabaseObject(TypeRelationId, typeOid, 0, AccessExclusiveLock);
+	forbid_use_elsewhere(typeOid);
 }
 
 /*

@@ -287,3 +287,11 @@ memcat_session(int index, int *pid, Oid *database, int64 *tables, int64 *rows,
 	*bytes = session->bytes;
 	return true;
 }
+
+/* The oldest ids that its tables may hold; they are in use, so nothing passes them. */
+void
+memcat_session_horizon(int index, TransactionId *frozenXid, MultiXactId *minMulti)
+{
+	*frozenXid = sessions[index].frozenXid;
+	*minMulti = sessions[index].minMulti;
+}

@@ -40,6 +40,7 @@
 #include "lib/qunique.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
 #include "plimsoll/temp_buffer.h"
 #include "plimsoll/temp_parallel.h"
 #include "plimsoll/temp_storage.h"
@@ -121,12 +122,19 @@ price_of(Relation rel, BlockNumber pages)
 	return looked_at == 0 ? 0 : price / looked_at * temp_buffer_count(&rel->rd_locator);
 }
 
-/*
- * May workers scan this temporary table, which the planner has locked?  If so, at
- * which price?
- */
+/* Is this temporary table, which the planner has locked, one that workers can read? */
+static bool
+is_readable(Relation rel)
+{
+	return rel->rd_islocaltemp &&
+		(rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		 (rel->rd_rel->relkind == RELKIND_RELATION &&
+		  rel->rd_rel->relam == HEAP_TABLE_AM_OID));
+}
+
+/* May workers scan this temporary table? */
 bool
-temp_parallel_allows(Oid relid, BlockNumber pages, Cost *price)
+temp_parallel_allows(Oid relid)
 {
 	Relation	rel;
 	bool		allowed;
@@ -134,14 +142,32 @@ temp_parallel_allows(Oid relid, BlockNumber pages, Cost *price)
 	if (!temp_parallel_scans)
 		return false;
 	rel = table_open(relid, NoLock);
-	allowed = rel->rd_islocaltemp &&
-		(rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		 (rel->rd_rel->relkind == RELKIND_RELATION &&
-		  rel->rd_rel->relam == HEAP_TABLE_AM_OID));
-	if (allowed && RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
-		*price = price_of(rel, pages);
+	allowed = is_readable(rel);
 	table_close(rel, NoLock);
 	return allowed;
+}
+
+/*
+ * What a partial scan of this relation pays for the pages that have to be written
+ * first.  It is calculated for each such path, as RelOptInfo has no room for it.
+ */
+Cost
+temp_parallel_price(PlannerInfo *root, RelOptInfo *baserel)
+{
+	Oid			relid;
+	Relation	rel;
+	Cost		price = 0;
+
+	if (!temp_parallel_scans)
+		return 0;
+	relid = planner_rt_fetch(baserel->relid, root)->relid;
+	if (get_rel_persistence(relid) != RELPERSISTENCE_TEMP)
+		return 0;
+	rel = table_open(relid, NoLock);
+	if (is_readable(rel) && RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+		price = price_of(rel, baserel->pages);
+	table_close(rel, NoLock);
+	return price;
 }
 
 /*

@@ -38,12 +38,12 @@
 #include "catalog/pg_tablespace_d.h"
 #include "miscadmin.h"
 #include "plimsoll/temp_orphan.h"
+#include "plimsoll/temp_size.h"
 #include "plimsoll/temp_storage.h"
 #include "plimsoll/temp_tablespace.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/md.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -150,8 +150,11 @@ bool
 temp_storage_exists(SMgrRelation reln, ForkNumber forknum)
 {
 	Fork	   *fork = find_fork(reln, forknum);
+	BlockNumber nblocks;
 
-	return fork ? fork->state != FORK_ABSENT : mdexists(reln, forknum);
+	return fork ? fork->state != FORK_ABSENT :
+		temp_size_received(reln->smgr_rlocator, forknum, &nblocks) ||
+		mdexists(reln, forknum);
 }
 
 /* As mdunlink(); the relation's buffers have been dropped. */
@@ -287,14 +290,17 @@ BlockNumber
 temp_storage_nblocks(SMgrRelation reln, ForkNumber forknum)
 {
 	Fork	   *fork = fork_in_memory(reln, forknum);
+	BlockNumber nblocks;
 
 	if (fork != NULL)
 		return fork->nblocks;
+	if (temp_size_received(reln->smgr_rlocator, forknum, &nblocks))
+		return nblocks;
 
 	/*
-	 * Another session that plans with the relation, or a parallel worker of
-	 * its owner, may find no file.  It is told that it has no access as soon
-	 * as it reads a page, so there had better be one.
+	 * Another session that plans with the relation may find no file.  It is told
+	 * that it has no access as soon as it reads a page, so there had better be
+	 * one.
 	 */
 	if (reln->smgr_rlocator.backend != MyProcNumber &&
 		forknum == MAIN_FORKNUM && !mdexists(reln, forknum))
@@ -334,27 +340,63 @@ bool
 temp_storage_size(RelFileLocatorBackend rlocator, ForkNumber forknum, int64 *size)
 {
 	Storage    *storage = find_storage(rlocator);
+	BlockNumber nblocks;
 
-	if (storage == NULL || storage->forks[forknum].state == FORK_IN_FILE)
+	if (storage == NULL)
+	{
+		if (!temp_size_received(rlocator, forknum, &nblocks))
+			return false;
+	}
+	else if (storage->forks[forknum].state == FORK_IN_FILE)
 		return false;
-	*size = (int64) storage->forks[forknum].nblocks * BLCKSZ;
+	else
+		nblocks = storage->forks[forknum].nblocks;
+	*size = (int64) nblocks * BLCKSZ;
 	return true;
 }
 
-bool
-temp_storage_measures_by(Oid funcid)
+/*
+ * Sizes for parallel workers
+ */
+
+static Size
+size_of_sizes(void)
 {
-	switch (funcid)
+	return add_size(offsetof(TempSizes, sizes),
+					mul_size(record->members, sizeof(TempSize)));
+}
+
+void
+temp_storage_estimate_sizes(shm_toc_estimator *estimator)
+{
+	if (record == NULL || record->members == 0)
+		return;
+	shm_toc_estimate_chunk(estimator, size_of_sizes());
+	shm_toc_estimate_keys(estimator, 1);
+}
+
+void
+temp_storage_share_sizes(shm_toc *toc)
+{
+	TempSizes  *shared;
+	storages_iterator iter;
+	Storage    *storage;
+
+	if (record == NULL || record->members == 0)
+		return;
+	shared = shm_toc_allocate(toc, size_of_sizes());
+	shared->count = 0;
+	storages_start_iterate(record, &iter);
+	while ((storage = storages_iterate(record, &iter)) != NULL)
 	{
-		case F_PG_RELATION_SIZE_REGCLASS:
-		case F_PG_RELATION_SIZE_REGCLASS_TEXT:
-		case F_PG_TABLE_SIZE:
-		case F_PG_INDEXES_SIZE:
-		case F_PG_TOTAL_RELATION_SIZE:
-			return true;
-		default:
-			return false;
+		TempSize   *size = &shared->sizes[shared->count++];
+
+		size->locator = storage->locator;
+		for (ForkNumber fork = 0; fork <= MAX_FORKNUM; fork++)
+			size->nblocks[fork] = storage->forks[fork].state == FORK_IN_MEMORY ?
+				storage->forks[fork].nblocks : InvalidBlockNumber;
 	}
+	shm_toc_insert(toc, PARALLEL_KEY_TEMP_SIZES, shared);
 }
 
 static Storage *

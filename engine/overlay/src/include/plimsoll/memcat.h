@@ -100,6 +100,7 @@ extern bool memcat_tid_latest(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 /* scans of the executor and of COPY (memcat_exec.c) */
 struct TableScanDescData;
 struct IndexScanDescData;
+struct ExprContext;
 typedef struct MemCatTableScan MemCatTableScan;
 typedef struct MemCatIndexScan MemCatIndexScan;
 
@@ -112,12 +113,14 @@ extern bool memcat_table_before(struct TableScanDescData *scan,
 								ScanDirection direction, bool inited,
 								HeapTuple *tup);
 extern HeapTuple memcat_table_after(struct TableScanDescData *scan);
+extern void memcat_table_restrict(struct TableScanDescData *scan, List *quals,
+								  struct ExprContext *econtext);
 extern void memcat_table_rescan(struct TableScanDescData *scan);
 extern void memcat_table_end(struct TableScanDescData *scan);
 extern void memcat_index_attach(struct IndexScanDescData *scan);
 extern void memcat_index_rescan(struct IndexScanDescData *scan,
 								ScanKey keys, int nkeys);
-extern bool memcat_index_merging(struct IndexScanDescData *scan);
+extern bool memcat_index_has_rows(struct IndexScanDescData *scan);
 extern bool memcat_index_next_slot(struct IndexScanDescData *scan,
 								   ScanDirection direction, TupleTableSlot *slot);
 extern ItemPointer memcat_index_next_tid(struct IndexScanDescData *scan,
@@ -163,5 +166,7 @@ extern PGDLLEXPORT int64 memcat_oid_held(void);
 
 extern PGDLLEXPORT bool memcat_session(int index, int *pid, Oid *database,
 									   int64 *tables, int64 *rows, int64 *bytes);
+extern PGDLLEXPORT void memcat_session_horizon(int index, TransactionId *frozenXid,
+											   MultiXactId *minMulti);
 
 #endif							/* PLIMSOLL_MEMCAT_H */

@@ -291,6 +291,13 @@ extern void memcat_search_begin(MemSearch *search, MemCatalog *cat, MemSnap snap
 								TupleDesc tupdesc, int nkeys, ScanKey keys);
 extern MemRow *memcat_search_next(MemSearch *search);
 
+/* memcat_match.c */
+struct ExprContext;
+extern MemRow **memcat_match(Relation catalog, Snapshot snapshot, int nkeys,
+							 ScanKey keys, int *nrows, bool *recheck);
+extern MemRow **memcat_match_quals(Relation catalog, Snapshot snapshot, List *quals,
+								   struct ExprContext *econtext, int *nrows);
+
 /* memcat_spill.c */
 extern void memcat_spill_unit(MemUnit *unit);
 

@@ -11,6 +11,7 @@
 #ifndef PLIMSOLL_TEMP_INVALIDATION_H
 #define PLIMSOLL_TEMP_INVALIDATION_H
 
+#include "storage/lockdefs.h"
 #include "access/htup.h"
 #include "storage/sinval.h"
 #include "utils/catcache.h"
@@ -39,5 +40,13 @@ extern void temp_invalidation_exclusive_lock_taken(void);
 /* Messages that wait for the next AcceptInvalidationMessages() */
 extern void temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n);
 extern void temp_invalidation_run_deferred(void);
+
+/* A lock on an object has just been granted. */
+static inline void
+temp_invalidation_lock_taken(LOCKMODE lockmode)
+{
+	if (lockmode == AccessExclusiveLock)
+		temp_invalidation_exclusive_lock_taken();
+}
 
 #endif							/* PLIMSOLL_TEMP_INVALIDATION_H */

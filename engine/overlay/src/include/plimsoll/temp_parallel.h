@@ -13,6 +13,7 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
 #include "storage/shm_toc.h"
 #include "storage/smgr.h"
 #include "utils/guc.h"
@@ -22,7 +23,8 @@
 extern PGDLLIMPORT bool temp_parallel_scans;
 
 /* Planner */
-extern bool temp_parallel_allows(Oid relid, BlockNumber pages, Cost *price);
+extern bool temp_parallel_allows(Oid relid);
+extern Cost temp_parallel_price(PlannerInfo *root, RelOptInfo *rel);
 
 /* Leader */
 extern List *temp_parallel_collect(PlanState *planstate, ParallelContext *pcxt);

@@ -12,6 +12,7 @@
 
 #include "plimsoll/temp_orphan.h"
 #include "storage/aio_types.h"
+#include "storage/shm_toc.h"
 #include "storage/smgr.h"
 
 /* GUC, fixed for the life of the session */
@@ -49,9 +50,12 @@ extern void temp_storage_make_file(SMgrRelation reln, ForkNumber forknum);
 extern bool temp_storage_name_taken(RelFileLocatorBackend rlocator);
 extern bool temp_storage_size(RelFileLocatorBackend rlocator,
 							  ForkNumber forknum, int64 *size);
-extern bool temp_storage_measures_by(Oid funcid);
 extern bool temp_storage_rewrite(SMgrRelation reln, ForkNumber forknum,
 								 BlockNumber blocknum, const void *page);
+
+/* In the leader of parallel workers: room for the sizes (temp_size.h), the sizes */
+extern void temp_storage_estimate_sizes(shm_toc_estimator *estimator);
+extern void temp_storage_share_sizes(shm_toc *toc);
 
 /*
  * May this relation be one without files?  Called for each that the session opens
@@ -62,16 +66,6 @@ temp_storage_manages(ProcNumber backend)
 {
 	return backend != INVALID_PROC_NUMBER &&
 		(temp_lazy_files || temp_orphan_sessions());
-}
-
-/*
- * Does this function ask for the size of a relation, which for a temporary one
- * just the session knows, not its parallel workers?
- */
-static inline bool
-temp_storage_measures(Oid funcid)
-{
-	return unlikely(temp_lazy_files) && temp_storage_measures_by(funcid);
 }
 
 #endif							/* PLIMSOLL_TEMP_STORAGE_H */

@@ -49,3 +49,11 @@ LANGUAGE C STRICT;
 CREATE FUNCTION watch_invalidations(reader int, writers int, messages int) RETURNS text
 AS 'MODULE_PATHNAME', 'plimsoll_temp_watch_invalidations'
 LANGUAGE C STRICT;
+
+CREATE FUNCTION pages(regclass) RETURNS bigint
+AS 'MODULE_PATHNAME', 'plimsoll_temp_pages'
+LANGUAGE C STRICT PARALLEL SAFE;
+
+CREATE FUNCTION in_worker() RETURNS bool
+AS 'MODULE_PATHNAME', 'plimsoll_temp_in_worker'
+LANGUAGE C STRICT PARALLEL SAFE;

@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 
 #include "access/multixact.h"
+#include "access/parallel.h"
+#include "access/relation.h"
 #include "access/transam.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -19,6 +21,7 @@
 #include "plimsoll/memcat.h"
 #include "plimsoll/temp_invalidation.h"
 #include "port/atomics.h"
+#include "storage/bufmgr.h"
 #include "storage/dsm_registry.h"
 #include "storage/lwlock.h"
 #include "storage/sinval.h"
@@ -39,6 +42,8 @@ PG_FUNCTION_INFO_V1(plimsoll_temp_allocation_failed);
 PG_FUNCTION_INFO_V1(plimsoll_temp_held_references);
 PG_FUNCTION_INFO_V1(plimsoll_temp_held_horizon);
 PG_FUNCTION_INFO_V1(plimsoll_temp_limit_files);
+PG_FUNCTION_INFO_V1(plimsoll_temp_pages);
+PG_FUNCTION_INFO_V1(plimsoll_temp_in_worker);
 PG_FUNCTION_INFO_V1(plimsoll_temp_skip_xids);
 PG_FUNCTION_INFO_V1(plimsoll_temp_send_invalidations);
 PG_FUNCTION_INFO_V1(plimsoll_temp_watch_invalidations);
@@ -425,4 +430,22 @@ plimsoll_temp_watch_invalidations(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("late " INT64_FORMAT ", gaps " INT64_FORMAT
 											  ", resets " INT64_FORMAT,
 											  late, storm_gaps, storm_resets)));
+}
+
+/* The size of a relation as who scans it asks for it: pg_relpages() does, of pgstattuple. */
+Datum
+plimsoll_temp_pages(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	BlockNumber pages = RelationGetNumberOfBlocks(rel);
+
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_INT64(pages);
+}
+
+/* Is this process a parallel worker? */
+Datum
+plimsoll_temp_in_worker(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(IsParallelWorker());
 }

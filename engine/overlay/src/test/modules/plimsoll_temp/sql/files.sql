@@ -3,6 +3,7 @@
 --
 SET temp_buffers = '4MB';
 SET client_min_messages = warning;
+CREATE EXTENSION plimsoll_temp;
 CREATE FUNCTION files() RETURNS bigint LANGUAGE sql AS $$
   SELECT count(*) FROM pg_ls_dir('base/' || (SELECT oid FROM pg_database WHERE datname = current_database())) f
   WHERE f ~ '^t\d+_'
@@ -60,10 +61,26 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SELECT sum(pg_relation_size(oid)) = (SELECT pg_relation_size('twin')) AS same_in_parallel FROM pg_class WHERE oid = 'twin'::regclass;
+-- ... whoever asks there, and how: a worker has no file to measure
+CREATE FUNCTION measured(c regclass) RETURNS text LANGUAGE plpgsql PARALLEL SAFE AS $$
+BEGIN
+  RETURN concat_ws(' ', pages(c), pg_relation_size(c) / 8192, pg_relation_size(c, 'fsm') / 8192,
+                   pg_relation_size(c, 'vm') / 8192, pg_total_relation_size(c) / 8192);
+END $$;
+CREATE TEMP TABLE empty (a int);
+SET debug_parallel_query = off;
+SELECT c, measured(c), in_worker() INTO here FROM unnest(ARRAY['twin', 'twin_pkey', 'twin_name_idx', 'empty', 'p']::regclass[]) c;
+SET debug_parallel_query = on;
+SELECT c, measured(c), in_worker() INTO there FROM unnest(ARRAY['twin', 'twin_pkey', 'twin_name_idx', 'empty', 'p']::regclass[]) c;
+SELECT c, here.measured, there.measured = here.measured AS same, here.in_worker AS here, there.in_worker AS there
+  FROM here JOIN there USING (c) ORDER BY c::text;
+DROP TABLE here, there, empty;
+DROP EXTENSION plimsoll_temp CASCADE;
 RESET debug_parallel_query;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
+DROP FUNCTION measured;
 DROP TABLE p, twin;
 
 -- rewrites

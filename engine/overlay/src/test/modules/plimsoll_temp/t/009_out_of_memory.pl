@@ -51,7 +51,8 @@ my $kept = "CREATE TEMP TABLE kept (a int, b text); INSERT INTO kept SELECT g, r
 	DO \$\$ BEGIN FOR i IN 1..112 LOOP EXECUTE 'CREATE TEMP TABLE kept_of' || i || ' AS SELECT 1 AS n';
 	END LOOP; END \$\$;";
 
-foreach my $context ('memory catalog', 'memory catalog references', 'Plimsoll temp relations',
+# Rows of pg_attribute have a context of their own, as all rows of that size.
+foreach my $context ('memory catalog', '320 bytes', 'memory catalog references', 'Plimsoll temp relations',
 	'Plimsoll temp storage', 'Plimsoll temp buffers')
 {
 	my ($failed, $wrong) = (0, '');
