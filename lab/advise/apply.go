@@ -201,12 +201,14 @@ func (w *worker) refuse(advice, change string, why error) {
 	w.Say("%s: refused: %v", advice, why)
 }
 
-// refusals as an error, if there were any.
+// ErrRefused: some changes were refused, and all others made.
+var ErrRefused = errors.New("changes were refused")
+
 func (w *worker) refusals(all int) error {
 	if len(w.out.Refused) == 0 {
 		return nil
 	}
-	return problem.WithHint(fmt.Errorf("%d of %d changes were refused", len(w.out.Refused), all),
+	return problem.WithHint(fmt.Errorf("%d of %d %w", len(w.out.Refused), all, ErrRefused),
 		"each is listed with its reason; the others are made")
 }
 

@@ -72,7 +72,9 @@ func (h Applier) putBackDown(down error) (*Outcome, error) {
 	out := &Outcome{}
 	all := func(Step) bool { return true }
 	var failed error
+	open := 0
 	for _, j := range journals {
+		open += len(slices.DeleteFunc(slices.Clone(j.Steps), func(s Step) bool { return !s.open() }))
 		out.Journal = j.path
 		put, err := j.putBack(all)
 		out.Steps = append(out.Steps, put...)
@@ -89,7 +91,7 @@ func (h Applier) putBackDown(down error) (*Outcome, error) {
 	case failed != nil && len(out.ByHand) > 0:
 		return out, problem.New(problem.Environment, fmt.Errorf("the server does not answer, and its file is not changed "+
 			"from here: %w", failed), "on its machine change the lines that are listed, start it, and --revert again")
-	case failed != nil || len(out.Steps) == 0 && h.Start == nil:
+	case failed != nil || open == 0 || len(out.Steps) == 0 && h.Start == nil:
 		return nil, down
 	}
 	return out, nil
