@@ -133,9 +133,10 @@ func (h Applier) complete() Applier {
 	return h
 }
 
-func (h Applier) lock(ctx context.Context) (*lock.Lock, error) {
-	held, err := lock.Acquire(ctx, filepath.Join(h.Folder, "lock"), "advise", journalWait)
-	return held, problem.New(problem.Environment, err, "another 'plimsoll advise' changes a server now")
+// lock keeps others off one server. A build that takes hours keeps nobody from another.
+func (h Applier) lock(ctx context.Context, server string) (*lock.Lock, error) {
+	held, err := lock.Acquire(ctx, filepath.Join(h.Folder, server+".lock"), "advise", journalWait)
+	return held, problem.New(problem.Environment, err, "another 'plimsoll advise' changes this server now")
 }
 
 func (h Applier) open(ctx context.Context) (w *worker, end func(), err error) {
@@ -148,7 +149,7 @@ func (h Applier) open(ctx context.Context) (w *worker, end func(), err error) {
 		closing()
 		return nil, nil, err
 	}
-	held, err := w.lock(ctx)
+	held, err := w.lock(ctx, w.journal.Server)
 	if err != nil {
 		closing()
 		return nil, nil, err

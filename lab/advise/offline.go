@@ -38,12 +38,7 @@ func addressOf(config *pgx.ConnConfig) string { return fmt.Sprintf("%s:%d", conf
 
 // revertDown puts back the settings of a server that is down, and starts it if it is ours. The rest needs a server.
 func (h Applier) revertDown(ctx context.Context, down error) (*Outcome, error) {
-	held, err := h.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, err := h.putBackDown(down)
-	held.Release()
+	out, err := h.putBackDown(ctx, down)
 	if err != nil {
 		return out, err
 	}
@@ -64,7 +59,7 @@ func (h Applier) revertDown(ctx context.Context, down error) (*Outcome, error) {
 	return out, err
 }
 
-func (h Applier) putBackDown(down error) (*Outcome, error) {
+func (h Applier) putBackDown(ctx context.Context, down error) (*Outcome, error) {
 	journals, err := h.journals()
 	if err != nil {
 		return nil, errors.Join(down, err)
@@ -72,8 +67,16 @@ func (h Applier) putBackDown(down error) (*Outcome, error) {
 	out := &Outcome{}
 	all := func(Step) bool { return true }
 	var failed error
-	open := 0
+	open, locked := 0, map[string]bool{}
 	for _, j := range journals {
+		if !locked[j.Server] {
+			held, err := h.lock(ctx, j.Server)
+			if err != nil {
+				return nil, err
+			}
+			defer held.Release()
+			locked[j.Server] = true
+		}
 		open += len(slices.DeleteFunc(slices.Clone(j.Steps), func(s Step) bool { return !s.open() }))
 		out.Journal = j.path
 		put, err := j.putBack(all)
@@ -81,7 +84,7 @@ func (h Applier) putBackDown(down error) (*Outcome, error) {
 		for _, s := range put {
 			h.Say("%s: %s in %s", s.Change.Name, s.State, j.autoConf())
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errAnother) {
 			out.ByHand, failed = append(out.ByHand, j.byHand(all)...), err
 		}
 	}
@@ -143,7 +146,10 @@ func (j *Journal) byHand(of func(Step) bool) (lines []string) {
 	return lines
 }
 
-var errRuns = errors.New("the server runs")
+var (
+	errRuns    = errors.New("the server runs")
+	errAnother = errors.New("another server is in its folder")
+)
 
 // putBack settings in the file of a server that is down, and note it. The answer are the steps as they are then.
 func (j *Journal) putBack(of func(Step) bool) (put []Step, err error) {
@@ -192,7 +198,7 @@ func (j *Journal) rewrite(steps []*Step, states []State) error {
 	}
 	const identifierBytes = 8
 	if len(control) < identifierBytes || strconv.FormatUint(binary.NativeEndian.Uint64(control), 10) != j.Server {
-		return fmt.Errorf("%s holds another server", j.Data)
+		return fmt.Errorf("%s: %w", j.Data, errAnother)
 	}
 	text, err := dirs.ReadIn(j.Data, autoConf, autoConfMost)
 	if err != nil {

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,8 @@ func (w *worker) reloaded(ctx context.Context) error {
 	if _, err := w.conn.Exec(ctx, "SELECT pg_reload_conf()"); err != nil {
 		return fmt.Errorf("reload the server: %w", err)
 	}
-	for {
+	// Each look is a new connection to a server that may be busy: the later, the rarer.
+	for pause := reloadLook; ; pause = min(2*pause, reloadLookMost) {
 		if err := w.fresh(ctx, sql, &after); err != nil {
 			return err
 		}
@@ -80,10 +82,15 @@ func (w *worker) reloaded(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the server did not reload its settings: %w", ctx.Err())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
+
+const (
+	reloadLook     = 20 * time.Millisecond
+	reloadLookMost = time.Second
+)
 
 // overridden settings are in the file and have no effect: the server's command line, or the database, goes before it.
 func (w *worker) overridden(ctx context.Context) error {
@@ -111,6 +118,10 @@ func (w *worker) startAgain(ctx context.Context, pending []string, why error) er
 	of := func(s Step) bool { return slices.Contains(pending, s.Change.Name) }
 	put, err := w.journal.putBack(of)
 	w.shown(put)
+	if errors.Is(err, errRuns) { // it was not stopped
+		return problem.New(problem.ClassOf(why), fmt.Errorf("the server was not restarted: %w", why),
+			"some of these settings take effect at its next start")
+	}
 	if err != nil {
 		w.out.ByHand = w.journal.byHand(of)
 		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it did not start with the new settings "+

@@ -184,8 +184,11 @@ func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
 	return c.DSN("").Secret(), err
 }
 
-// restart a local cluster, with something between its stop and its start.
+// restart a local cluster, with something between its stop and its start. One that a run uses is not stopped under it.
 func (a *app) restart(ctx context.Context, name string, between func() error) error {
+	if err := a.withoutLoad([]string{name}); err != nil {
+		return err
+	}
 	store := a.clusters()
 	done := store.Down(ctx, name, cluster.Fast)
 	if done != nil && ctx.Err() == nil {
