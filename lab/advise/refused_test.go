@@ -32,7 +32,8 @@ func oneRefusal(t *testing.T, b *bench) {
 		{ID: "gone", Changes: []Change{{Kind: SQL, SQL: "ANALYZE public.gone"}}}}, several()...)
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	out, err := h.Apply(patience.Context(t), all)
-	if err == nil || !strings.Contains(err.Error(), "2 of 7 changes were refused") || out == nil || len(out.Steps) != 5 {
+	if err == nil || !strings.Contains(err.Error(), "2 of 7 changes were refused") || out == nil ||
+		len(out.Steps) != 5 {
 		t.Fatalf("%v, %+v", err, out)
 	}
 	if len(out.Refused) != 2 || out.Refused[0].Advice != "wrong" || !strings.Contains(out.Refused[0].Why, "work_mem") ||
@@ -50,7 +51,8 @@ func oneRefusal(t *testing.T, b *bench) {
 // ownerOfATable may change its indexes, and no setting.
 func ownerOfATable(t *testing.T, b *bench) {
 	dsn := planted(t, b)
-	b.on(t, dsn, "CREATE ROLE clerk LOGIN PASSWORD 'x'", "GRANT pg_monitor TO clerk", "ALTER TABLE orders OWNER TO clerk",
+	b.on(t, dsn, "CREATE ROLE clerk LOGIN PASSWORD 'x'", "GRANT pg_monitor TO clerk",
+		"ALTER TABLE orders OWNER TO clerk",
 		"GRANT CREATE ON SCHEMA public TO clerk")
 	t.Cleanup(func() {
 		b.on(t, dsn, "REASSIGN OWNED BY clerk TO CURRENT_USER", "DROP OWNED BY clerk", "DROP ROLE clerk")
@@ -226,7 +228,8 @@ func neededNow(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	b.on(t, dsn, "ALTER TABLE orders CLUSTER ON twice")
 	out, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), several()[1:2])
-	if err == nil || out == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "needed now by CLUSTER") {
+	if err == nil || out == nil || len(out.Refused) != 1 ||
+		!strings.Contains(out.Refused[0].Why, "needed now by CLUSTER") {
 		t.Errorf("%v, %+v", err, out)
 	}
 }
@@ -251,7 +254,8 @@ func nameOfAnother(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	b.on(t, dsn, "CREATE INDEX fresh ON orders (id, customer)")
 	out, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), several()[2:3])
-	if err == nil || out == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "another index has its") {
+	if err == nil || out == nil || len(out.Refused) != 1 ||
+		!strings.Contains(out.Refused[0].Why, "another index has its") {
 		t.Errorf("%v, %+v", err, out)
 	}
 }
@@ -287,7 +291,8 @@ func overriddenSetting(t *testing.T, b *bench) {
 	b.on(t, dsn, "ALTER DATABASE "+value[string](t, dsn, "SELECT current_database()::text")+" SET random_page_cost = 3")
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	out, err := h.Apply(patience.Context(t), several()[:1])
-	if err != nil || !strings.Contains(out.Needs, "random_page_cost (database)") || strings.Contains(out.Needs, "work_mem") {
+	if err != nil || !strings.Contains(out.Needs, "random_page_cost (database)") ||
+		strings.Contains(out.Needs, "work_mem") {
 		t.Errorf("%v, %+v", err, out)
 	}
 }

@@ -124,19 +124,19 @@ func (w *worker) startAgain(ctx context.Context, pending []string, why error) er
 	}
 	if err != nil {
 		w.out.ByHand = w.journal.byHand(of)
-		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it did not start with the new settings "+
-			"(%w), and the old ones could not be put back: %w", why, err),
+		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it did not start with the new "+
+			"settings (%w), and the old ones could not be put back: %w", why, err),
 			"change the lines that are listed, and start it")
 	}
 	for _, s := range put {
 		w.Say("%s: put back in %s", s.Change.Name, w.journal.autoConf())
 	}
 	if w.DSN, err = w.Start(ctx); err != nil {
-		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it started neither with the new settings "+
-			"(%w) nor with the old ones (%w)", why, err), "the old settings are in "+w.journal.autoConf())
+		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it started neither with the new "+
+			"settings (%w) nor with the old ones (%w)", why, err), "the old settings are in "+w.journal.autoConf())
 	}
-	return problem.New(problem.ClassOf(why), fmt.Errorf("the server did not start with %s; the old settings are back, and "+
-		"it runs: %w", changesText(put), why), "what else was applied stays; 'plimsoll advise --revert' takes it back")
+	return problem.New(problem.ClassOf(why), fmt.Errorf("the server did not start with %s; the old settings are back, "+
+		"and it runs: %w", changesText(put), why), "what else was applied stays; 'plimsoll advise --revert' takes it back")
 }
 
 // shown in the outcome: steps that it has, as they are by now.

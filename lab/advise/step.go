@@ -49,8 +49,8 @@ func (w *worker) apply(ctx context.Context, a Advice, c Change) error {
 	return w.made(ctx, s)
 }
 
-// made notes a change in the journal. Of an index it keeps the definition: on the way back it is dropped only as we made
-// it.
+// made notes a change in the journal. Of an index it keeps the definition: on the way back it is dropped only as
+// we made it.
 func (w *worker) made(ctx context.Context, s *Step) error {
 	c := s.Change
 	if c.creates() {

@@ -33,7 +33,8 @@ func Direct(conn *pgx.Conn) error {
 	if !Shared(conn) {
 		return nil
 	}
-	return problem.New(problem.Environment, errors.New("the connection passes a pooler, whose sessions others use, too"),
+	return problem.New(problem.Environment, errors.New("the connection passes a pooler, whose sessions "+
+		"others use, too"),
 		"name the server's own host and port in --dsn")
 }
 

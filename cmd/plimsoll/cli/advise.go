@@ -154,7 +154,8 @@ func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
 	}
 	c, err := a.mustRun(ctx, t.cluster)
 	if err != nil {
-		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
+		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with "+
+			"'plimsoll up'")
 	}
 	h := a.handsOn(c)
 	h.DSN, err = baseOf(ctx, c)

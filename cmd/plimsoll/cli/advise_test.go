@@ -69,7 +69,8 @@ func TestAdvise(t *testing.T) {
 		}
 		t.Cleanup(func() { clustertest.Value(t, dsn, "DROP ROLE half") })
 		c := conn.Config()
-		half := fmt.Sprintf("host=%s port=%d user=half password=x dbname=%s sslmode=disable", c.Host, c.Port, c.Database)
+		half := fmt.Sprintf("host=%s port=%d user=half password=x dbname=%s sslmode=disable", c.Host, c.Port,
+			c.Database)
 		o := plimsoll(t, "advise", "--dsn", half, "--apply", id, "--yes")
 		o.want(t, ExitFailure, "1 of 1 changes were refused")
 		if !strings.Contains(o.stdout, "refused   "+id+": must be owner of table quiet") {
@@ -122,11 +123,13 @@ func TestGainOf_OfWhatIsNoLatency(t *testing.T) {
 		headline verdict.Row
 		want     string
 	}{
-		"Apdex": {"apdex", verdict.Row{Scale: verdict.Difference, Effect: -0.1, Low: -0.15, High: -0.05, Confidence: 0.95},
+		"Apdex": {"apdex", verdict.Row{Scale: verdict.Difference, Effect: -0.1, Low: -0.15, High: -0.05,
+			Confidence: 0.95},
 			"apdex 0.1 lower (0.05 to 0.15, 95 % confidence): worse"},
 		"BetterApdex": {"apdex", verdict.Row{Scale: verdict.Difference, Effect: 0.1, Low: 0.05, High: 0.15,
 			Confidence: 0.95}, "apdex 0.1 higher (0.05 to 0.15, 95 % confidence): worse"},
-		"Throughput": {"ops_per_s", verdict.Row{Scale: verdict.Ratio, Effect: 1.1, Low: 1.05, High: 1.2, Confidence: 0.95},
+		"Throughput": {"ops_per_s", verdict.Row{Scale: verdict.Ratio, Effect: 1.1, Low: 1.05, High: 1.2,
+			Confidence: 0.95},
 			"ops_per_s 10.0 % higher (5.0 % to 20.0 %, 95 % confidence): worse"},
 		"Log": {"wal_bytes", verdict.Row{Scale: verdict.Ratio, Effect: 1.1, Low: 0.9, High: 1.2, Confidence: 0.95},
 			"wal_bytes 10.0 % higher (-10.0 % to 20.0 %, 95 % confidence): worse"},

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DSN is a connection string. Printed or logged it names the file of the password in its place, so that it can be copied
-// to any client on this machine; only Secret returns the password itself.
+// DSN is a connection string. Printed or logged it names the file of the password in its place, so that it can be
+// copied to any client on this machine; only Secret returns the password itself.
 type DSN struct {
 	host     string // an address, or the folder of the socket
 	port     int

@@ -28,7 +28,8 @@ func Traps(t testing.TB, dsn string) (sprung func() []string) {
 	Value(t, dsn, fmt.Sprintf("CREATE ROLE %[1]s; DO $$ BEGIN EXECUTE format('ALTER DATABASE %%I OWNER TO %[1]s', "+
 		"current_database()); END $$", owner))
 	t.Cleanup(func() {
-		Value(t, dsn, fmt.Sprintf("REASSIGN OWNED BY %[1]s TO CURRENT_USER; DROP OWNED BY %[1]s; DROP ROLE %[1]s", owner))
+		Value(t, dsn, fmt.Sprintf("REASSIGN OWNED BY %[1]s TO CURRENT_USER; DROP OWNED BY %[1]s; "+
+			"DROP ROLE %[1]s", owner))
 	})
 	sql := "SET ROLE " + owner + "; SET search_path = public;"
 	for i, f := range trapped {
