@@ -163,8 +163,8 @@ func (w *worker) clear(ctx context.Context, c Change) error {
 	return err
 }
 
-// removeLeftover of a build that the server gave up, and say so. The drop waits as long as for a lock of a table. What it
-// could not remove stays planned, so that a revert removes it.
+// removeLeftover of a build that the server gave up, and say so. The drop waits as long as for any lock of a table.
+// What it could not remove stays planned, so that a revert removes it.
 func (w *worker) removeLeftover(ctx context.Context, s *Step) string {
 	now, err := w.index(ctx, s.Change.Index)
 	if err != nil || !now.Exists || now.Valid {
@@ -195,6 +195,6 @@ func (w *worker) leftover(ctx context.Context, c Change) string {
 }
 
 func unfinishedText(c Change) string {
-	return "index " + c.Index + " is left unfinished: it is written and never read, until --revert drops it or "+
+	return "index " + c.Index + " is left unfinished: it is written and never read, until --revert drops it or " +
 		"--apply builds it anew"
 }

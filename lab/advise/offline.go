@@ -93,7 +93,8 @@ func (h Applier) putBackDown(ctx context.Context, down error) (*Outcome, error) 
 		return nil, down
 	case failed != nil && len(out.ByHand) > 0:
 		return out, problem.New(problem.Environment, fmt.Errorf("the server does not answer, and its file is not "+
-			"changed from here: %w", failed), "on its machine change the lines that are listed, start it, and --revert again")
+			"changed from here: %w", failed),
+			"on its machine change the lines that are listed, start it, and --revert again")
 	case failed != nil || open == 0 || len(out.Steps) == 0 && h.Start == nil:
 		return nil, down
 	}

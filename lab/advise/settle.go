@@ -136,7 +136,8 @@ func (w *worker) startAgain(ctx context.Context, pending []string, why error) er
 			"settings (%w) nor with the old ones (%w)", why, err), "the old settings are in "+w.journal.autoConf())
 	}
 	return problem.New(problem.ClassOf(why), fmt.Errorf("the server did not start with %s; the old settings are back, "+
-		"and it runs: %w", changesText(put), why), "what else was applied stays; 'plimsoll advise --revert' takes it back")
+		"and it runs: %w", changesText(put), why),
+		"what else was applied stays; 'plimsoll advise --revert' takes it back")
 }
 
 // shown in the outcome: steps that it has, as they are by now.
