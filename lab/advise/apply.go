@@ -1,16 +1,15 @@
 package advise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/lab/host/lock"
 	"plimsoll/lab/postgres"
@@ -18,13 +17,18 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Applier changes a server. It needs a superuser.
+// Applier changes a server: settings as a superuser, indexes also as the owner of their table.
 type Applier struct {
 	DSN, Cluster string
 	// Folder of the journals. Defaults to Folder().
 	Folder string
 	// Restart the server; nil: it is not ours, and a person must.
 	Restart func(ctx context.Context) error
+	// Start the server, which is down; the answer is its connection string, for its port may be another one. Nil: it is
+	// not ours.
+	Start func(ctx context.Context) (dsn string, err error)
+	// LockWait is how long a change of a table waits for its lock. Defaults to lockMost.
+	LockWait time.Duration
 	// Say what is done.
 	Say func(format string, args ...any)
 }
@@ -34,9 +38,20 @@ type Outcome struct {
 	Journal string   `json:"journal"`
 	Steps   []Step   `json:"steps"`
 	Already []string `json:"already,omitempty"` // steps that were done before
+	// Refused are the changes that the server did not make; it made the others all the same.
+	Refused []Refusal `json:"refused,omitempty"`
+	// ByHand are lines of postgresql.auto.conf to change by hand: the server is down, and its files are not ours.
+	ByHand []string `json:"by_hand,omitempty"`
 	// Needs says what is left to do: a restart, or nothing.
 	Needs   string `json:"needs,omitempty"`
 	Command string `json:"compare,omitempty"`
+}
+
+// Refusal of one change.
+type Refusal struct {
+	Advice string `json:"advice"`
+	Change string `json:"change"`
+	Why    string `json:"why"`
 }
 
 // Choose advice by IDs; none: all problems that can be applied.
@@ -73,84 +88,129 @@ type worker struct {
 	out     Outcome
 	reload  bool
 	restart bool
+	// libraries as the changes of this call have set them so far: the last setting counts, and each advice was given
+	// for itself.
+	libraries string
 }
 
-const lockWait = 3 * time.Second
+const (
+	journalWait = 3 * time.Second
+	// lockMost is how long a change waits for a lock of a table. CREATE INDEX CONCURRENTLY and DROP INDEX CONCURRENTLY
+	// wait without an end, for transactions and not in front of them: cut off, they leave an index that is not valid.
+	lockMost = 10 * time.Second
+)
 
-func (h Applier) open(ctx context.Context) (w *worker, end func(), err error) {
+// changing are the settings of a connection that changes a server: what the role or the database has set for its own
+// statements must not cut a build in two.
+var changing = []postgres.Setting{{Name: "statement_timeout", Value: "0"}, {Name: "lock_timeout", Value: "0"},
+	{Name: "idle_in_transaction_session_timeout", Value: "0"}, {Name: "idle_session_timeout", Value: "0"},
+	{Name: "default_transaction_read_only", Value: "off"}}
+
+// transactionTimeoutSQL is for PostgreSQL from 17 on.
+const transactionTimeoutSQL = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`
+
+func (h Applier) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := postgres.Connect(ctx, h.DSN, ownName, changing...)
+	if err != nil {
+		return nil, err
+	}
+	if err = postgres.Direct(conn); err == nil {
+		_, err = conn.Exec(ctx, transactionTimeoutSQL)
+	}
+	if err != nil {
+		conn.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (h Applier) complete() Applier {
 	if h.Say == nil {
 		h.Say = func(string, ...any) {}
 	}
-	if h.Folder == "" {
-		h.Folder = Folder()
-	}
-	w = &worker{Applier: h}
-	if w.conn, err = postgres.Connect(ctx, h.DSN, ownName); err != nil {
+	h.Folder = cmp.Or(h.Folder, Folder())
+	h.LockWait = cmp.Or(h.LockWait, lockMost)
+	return h
+}
+
+// lock keeps others off one server. A build that takes hours keeps nobody from another.
+func (h Applier) lock(ctx context.Context, server string) (*lock.Lock, error) {
+	held, err := lock.Acquire(ctx, filepath.Join(h.Folder, server+".lock"), "advise", journalWait)
+	return held, problem.New(problem.Environment, err, "another 'plimsoll advise' changes this server now")
+}
+
+func (h Applier) open(ctx context.Context) (w *worker, end func(), err error) {
+	w = &worker{Applier: h.complete()}
+	if w.conn, err = w.connect(ctx); err != nil {
 		return nil, nil, err
 	}
 	closing := func() { w.conn.Close(context.WithoutCancel(ctx)) }
-	if w.journal, err = openJournal(ctx, w.conn, h.Folder, h.Cluster); err != nil {
+	if w.journal, err = openJournal(ctx, w.conn, w.Folder, h.Cluster); err != nil {
 		closing()
 		return nil, nil, err
 	}
-	held, err := lock.Acquire(ctx, filepath.Join(h.Folder, "lock"), "advise", lockWait)
+	held, err := w.lock(ctx, w.journal.Server)
 	if err != nil {
 		closing()
-		return nil, nil, problem.New(problem.Environment, err, "another 'plimsoll advise' changes a server now")
+		return nil, nil, err
 	}
-	w.out.Journal = w.journal.path
 	// Another one may have written it before we had the lock.
-	if w.journal, err = openJournal(ctx, w.conn, h.Folder, h.Cluster); err != nil {
+	if w.journal, err = openJournal(ctx, w.conn, w.Folder, h.Cluster); err != nil {
 		closing()
 		return nil, nil, errors.Join(err, held.Release())
 	}
+	w.out.Journal = w.journal.path
 	return w, func() { closing(); held.Release() }, nil
 }
 
-// Apply changes, each after its state before is in the journal.
+// Apply changes, each after its state before is in the journal. What the server refuses is listed; the others go on.
 func (h Applier) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
 	w, end, err := h.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	if err := w.librariesExist(ctx, chosen); err != nil {
-		return nil, err
-	}
-	for _, a := range together(chosen) {
+	all := 0
+	for _, a := range chosen {
+		all += len(a.Changes)
 		for _, c := range a.Changes {
-			if err := w.apply(ctx, a, c); err != nil {
+			err := w.apply(ctx, a, c)
+			if why := (*refused)(nil); errors.As(err, &why) {
+				w.refuse(a.ID, c.text(), why)
+				continue
+			}
+			if err != nil {
 				return w.stopped(fmt.Errorf("apply %s: %w", a.ID, err), "what was done is in the journal: 'plimsoll "+
 					"advise --revert' takes it back, --apply continues")
 			}
 		}
 	}
-	if err := w.settle(ctx); err != nil {
+	if err := w.settle(ctx, true); err != nil {
 		return w.stopped(err, "the old values are in "+w.journal.path)
 	}
 	w.out.Command = w.journal.Command()
-	return &w.out, nil
+	return &w.out, w.refusals(all)
 }
 
-// together has each of several libraries name those before it: each advice was given for itself, and the last setting
-// counts.
-func together(chosen []Advice) []Advice {
-	value := map[string]string{}
-	chosen = slices.Clone(chosen)
-	for i := range chosen {
-		chosen[i].Changes = slices.Clone(chosen[i].Changes)
-		for k := range chosen[i].Changes {
-			c := &chosen[i].Changes[k]
-			if c.Library == "" {
-				continue
-			}
-			if before, is := value[c.Name]; is {
-				c.Value = withLibrary(before, c.Library)
-			}
-			value[c.Name] = c.Value
-		}
+// refused is why a change was not made, and nothing of it was.
+type refused struct{ why string }
+
+func (r *refused) Error() string { return r.why }
+
+func (w *worker) refuse(advice, change string, why error) {
+	w.out.Refused = append(w.out.Refused, Refusal{advice, change, why.Error()})
+	w.Say("%s: refused: %v", advice, why)
+}
+
+// ErrRefused: some changes were refused, and all others made.
+var ErrRefused = errors.New("changes were refused")
+
+func (w *worker) refusals(all int) error {
+	if len(w.out.Refused) == 0 {
+		return nil
 	}
-	return chosen
+	return problem.WithHint(fmt.Errorf("%d of %d %w", len(w.out.Refused), all, ErrRefused),
+		"each is listed with its reason; the others are made")
 }
 
 func (w *worker) stopped(err error, hint string) (*Outcome, error) {
@@ -158,282 +218,6 @@ func (w *worker) stopped(err error, hint string) (*Outcome, error) {
 		return &w.out, err
 	}
 	return &w.out, problem.WithHint(err, hint)
-}
-
-// librariesExist: a server whose shared_preload_libraries names a missing file does not start.
-func (w *worker) librariesExist(ctx context.Context, chosen []Advice) error {
-	const noFile = "58P01"
-	for _, a := range chosen {
-		for _, c := range a.Changes {
-			if c.Library == "" {
-				continue
-			}
-			other, err := postgres.Connect(ctx, w.DSN, ownName)
-			if err != nil {
-				return err
-			}
-			_, err = other.Exec(ctx, "LOAD "+literal(c.Library))
-			other.Close(context.WithoutCancel(ctx))
-			var refused *pgconn.PgError
-			if errors.As(err, &refused) && refused.Code == noFile {
-				return problem.New(problem.Environment, fmt.Errorf("library %s is not installed: a server that must "+
-					"load it does not start", c.Library), "install it, or remove its settings")
-			}
-		}
-	}
-	return nil
-}
-
-const (
-	autoSQL = `SELECT (SELECT setting FROM pg_file_settings WHERE name = $1 AND sourcefile LIKE '%postgresql.auto.conf'
-		ORDER BY seqno DESC LIMIT 1), (SELECT setting FROM pg_settings WHERE name = $1)`
-	validSQL = `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)`
-)
-
-func (w *worker) apply(ctx context.Context, a Advice, c Change) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	half := w.journal.open(c, Planned)
-	step := Step{Advice: a.ID, Title: a.Title, Change: c, State: Planned, Expected: a.ExpectedGain}
-	current, err := w.before(ctx, &step)
-	if err != nil {
-		return err
-	}
-	if current && half < 0 {
-		w.out.Already = append(w.out.Already, a.ID)
-		w.Say("%s: done before", c.text())
-		w.needs(c)
-		return nil
-	}
-	if half < 0 {
-		w.journal.Steps = append(w.journal.Steps, step)
-		half = len(w.journal.Steps) - 1
-	}
-	s := &w.journal.Steps[half]
-	s.At = time.Now().UTC()
-	if err := w.journal.write(); err != nil {
-		return err
-	}
-	if err := w.execute(ctx, c, c.text()); err != nil {
-		return err
-	}
-	s.State = Done
-	if err := w.journal.write(); err != nil {
-		return err
-	}
-	w.Say("%s", c.text())
-	w.needs(c)
-	w.out.Steps = append(w.out.Steps, *s)
-	return nil
-}
-
-// before looks at what the change would find; there: it is as the change would make it.
-func (w *worker) before(ctx context.Context, s *Step) (there bool, err error) {
-	c := s.Change
-	if c.Kind == Setting {
-		var worked *string
-		if err := w.conn.QueryRow(ctx, autoSQL, c.Name).Scan(&s.Before, &worked); err != nil {
-			return false, fmt.Errorf("read what ALTER SYSTEM has set: %w", err)
-		}
-		if worked != nil {
-			s.Worked = *worked
-		}
-		return s.Before != nil && sameValue(*s.Before, c.Value), nil
-	}
-	if c.Index == "" {
-		return false, nil
-	}
-	valid, exists, err := w.index(ctx, c.Index)
-	if err != nil {
-		return false, err
-	}
-	if strings.HasPrefix(c.SQL, "DROP") {
-		return !exists, nil
-	}
-	return exists && valid, nil
-}
-
-func (w *worker) index(ctx context.Context, name string) (valid, exists bool, err error) {
-	err = w.conn.QueryRow(ctx, validSQL, name).Scan(&valid)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, false, nil
-	}
-	return valid, err == nil, err
-}
-
-// sameValue compares values as files and commands spell them: lists with and without blanks and quotes.
-func sameValue(a, b string) bool {
-	plain := func(text string) string { return strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(text) }
-	return plain(a) == plain(b)
-}
-
-// settingWithin bounds a statement that Ctrl-C must not cut in two: it takes milliseconds.
-const settingWithin = 30 * time.Second
-
-func (w *worker) execute(ctx context.Context, c Change, sql string) error {
-	if c.Kind == Setting {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settingWithin)
-		defer cancel()
-		_, err := w.conn.Exec(ctx, sql)
-		return err
-	}
-	if c.Index != "" && strings.HasPrefix(sql, "CREATE") {
-		if valid, exists, err := w.index(ctx, c.Index); err != nil {
-			return err
-		} else if exists && !valid { // of a build that was stopped
-			if _, err := w.conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+c.Index); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := w.conn.Exec(ctx, sql)
-	return err
-}
-
-func (w *worker) needs(c Change) {
-	w.reload = w.reload || c.Kind == Setting
-	w.restart = w.restart || c.Restart
-}
-
-// Revert undoes what the journal says, the last first. What somebody else changed since is left as it is and reported.
-func (h Applier) Revert(ctx context.Context) (*Outcome, error) {
-	w, end, err := h.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	for i := len(w.journal.Steps) - 1; i >= 0; i-- {
-		s := &w.journal.Steps[i]
-		if !slices.Contains([]State{Planned, Done}, s.State) {
-			continue
-		}
-		if err := w.revert(ctx, s); err != nil {
-			return w.stopped(fmt.Errorf("revert %s: %w", s.Advice, err), "'plimsoll advise --revert' continues")
-		}
-		w.out.Steps = append(w.out.Steps, *s)
-	}
-	if err := w.settle(ctx); err != nil {
-		return w.stopped(err, "the old values are in "+w.journal.path)
-	}
-	return &w.out, nil
-}
-
-func (w *worker) revert(ctx context.Context, s *Step) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	state, sql, err := w.undo(ctx, *s)
-	if err != nil {
-		return err
-	}
-	if sql != "" {
-		if err := w.execute(ctx, s.Change, sql); err != nil {
-			return err
-		}
-		w.Say("%s", sql)
-		w.needs(s.Change)
-	}
-	s.State, s.At = state, time.Now().UTC()
-	return w.journal.write()
-}
-
-// undo of a step: the state that it then has, and the SQL; empty: there is nothing to put back.
-func (w *worker) undo(ctx context.Context, s Step) (state State, sql string, err error) {
-	c := s.Change
-	if c.Kind == SQL {
-		return Reverted, c.Undo, nil
-	}
-	now := Step{Change: c}
-	if _, err := w.before(ctx, &now); err != nil {
-		return "", "", err
-	}
-	switch {
-	case equal(now.Before, s.Before): // the step was never made, or was put back and not noted
-		w.needs(c)
-		return Reverted, "", nil
-	case now.Before == nil || !sameValue(*now.Before, c.Value):
-		w.Say("%s is left as it is: somebody has changed it since", c.Name)
-		return Left, "", nil
-	case s.Before == nil:
-		return Reverted, "ALTER SYSTEM RESET " + c.Name, nil
-	}
-	c.Value = *s.Before
-	return Reverted, c.text(), nil
-}
-
-func equal(a, b *string) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return sameValue(*a, *b)
-}
-
-// settle makes the settings work: a reload, or a restart of what is ours.
-func (w *worker) settle(ctx context.Context) error {
-	if !w.reload {
-		return nil
-	}
-	// A stop between a setting and its reload would leave the server with one value and its files with another.
-	whole := context.WithoutCancel(ctx)
-	ctx, cancel := context.WithTimeout(whole, time.Minute)
-	defer cancel()
-	if err := w.reloaded(ctx); err != nil {
-		return err
-	}
-	if !w.restart {
-		w.Say("the server was reloaded")
-		return nil
-	}
-	var pending bool
-	if err := w.fresh(ctx, "SELECT EXISTS (SELECT FROM pg_settings WHERE pending_restart)", &pending); err != nil {
-		return err
-	}
-	switch {
-	case !pending:
-		return nil
-	case w.Restart == nil:
-		w.out.Needs = "restart the server: some of these settings take effect only then"
-		return nil
-	}
-	w.Say("the server is restarted")
-	w.conn.Close(ctx)
-	return w.Restart(whole) // its last checkpoint may take minutes: given up in between, it would stay down
-}
-
-// reloaded asks for a reload and waits until new sessions see it.
-func (w *worker) reloaded(ctx context.Context) error {
-	var before, after time.Time
-	const sql = "SELECT pg_conf_load_time()"
-	if err := w.fresh(ctx, sql, &before); err != nil {
-		return err
-	}
-	if _, err := w.conn.Exec(ctx, "SELECT pg_reload_conf()"); err != nil {
-		return fmt.Errorf("reload the server: %w", err)
-	}
-	for {
-		if err := w.fresh(ctx, sql, &after); err != nil {
-			return err
-		}
-		if after.After(before) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the server did not reload its settings: %w", ctx.Err())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// fresh connection, as the server now makes them.
-func (w *worker) fresh(ctx context.Context, sql string, to any) error {
-	conn, err := postgres.Connect(ctx, w.DSN, ownName)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	return conn.QueryRow(ctx, sql).Scan(to)
 }
 
 // Journal of the database; its steps may be none.
@@ -461,24 +245,3 @@ func (h Applier) Measured(ctx context.Context, actual Actual) (*Journal, error) 
 	}
 	return w.journal, w.journal.write()
 }
-
-// GainText holds expected against actual gain.
-func (s Step) GainText() string {
-	expected := "expected: not known, no diagnosis gave it a price"
-	if g := s.Expected; g != nil {
-		expected = fmt.Sprintf("expected: %s to %s", percent(g.Low), percent(g.High))
-	}
-	a := s.Actual
-	if a == nil {
-		return expected + "; actual: not measured"
-	}
-	text := fmt.Sprintf("%s; actual: %s of %s saved (%s to %s, %.0f %% confidence): %s", expected, signed(a.Gain),
-		a.Metric,
-		signed(a.Interval.Low), signed(a.Interval.High), 100*a.Confidence, a.Verdict)
-	if a.Together > 1 {
-		text += fmt.Sprintf("; of all %d changes together", a.Together)
-	}
-	return text
-}
-
-func signed(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

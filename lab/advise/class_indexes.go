@@ -271,7 +271,7 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 		Do: []string{"EXPLAIN (ANALYZE, BUFFERS) its statements: a Seq Scan that removes most rows by its filter " +
 			"needs an index on the filter's columns"},
 		Prove:  s.compare([]string{"--sql-b 'CREATE INDEX ON " + t.sql() + " (…)'"}, false, true),
-		Revert: "DROP INDEX CONCURRENTLY", object: t.Name}
+		Revert: "DROP INDEX CONCURRENTLY NAME, of an index that you make", object: t.Name}
 	for _, one := range statements {
 		if one.Mean > 0 && one.Calls < scansLeast.Value {
 			continue // others read the table whole

@@ -10,7 +10,8 @@ func TestHTML(t *testing.T) {
 	r := Report{Schema: Schema, Server: Server{Database: "<i>shop"}, Healthy: []string{"settings are right"},
 		Advice: []Advice{{ID: "x", Level: Problem, Title: "Index </script><b>x is missing", Mechanism: "It is read.",
 			Evidence: []string{"seen 3 times"}, Do: []string{"CREATE INDEX"}, Prove: "plimsoll compare --sql-b 'x'",
-			Revert: "DROP INDEX", Price: &price, ExpectedGain: &Range{0.1, 0.3}}}}
+			Revert: "DROP INDEX", Price: &price, ExpectedGain: &Range{0.1, 0.3}},
+			{ID: "y", Level: Note, Title: "For a person", Do: []string{"ask"}}}}
 	var b strings.Builder
 	if err := r.HTML(&b); err != nil {
 		t.Fatal(err)
@@ -21,7 +22,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for _, never := range []string{"<b>x", "<i>shop", "</script><b>"} {
+	for _, never := range []string{"<b>x", "<i>shop", "</script><b>", "revert: </li>", "<code></code>"} {
 		if strings.Contains(b.String(), never) {
 			t.Errorf("the page holds foreign text as it is: %q", never)
 		}

@@ -24,14 +24,19 @@ import (
 
 // Journal is what was applied to one database and how it was before. It is written before each step:
 //
-//	planned ──change made──▶ done ──revert──▶ reverted
-//	   └──── stopped in between: applied again, or reverted
+//	planned ──change made──▶ done ──revert──▶ reverted, left
+//	   ├──── stopped in between: applied again, or reverted
+//	   └──── refused by the server
 type Journal struct {
 	Schema   string `json:"schema"`
-	Server   string `json:"server"`
+	Server   string `json:"server"` // system identifier
 	Database string `json:"database"`
 	Cluster  string `json:"cluster,omitempty"`
-	Steps    []Step `json:"steps"`
+	// Address as the last connection named it, and Data, the server's data directory: if it does not start, the journal
+	// is found by the one and the server's file by the other.
+	Address string `json:"address,omitempty"`
+	Data    string `json:"data_directory,omitempty"`
+	Steps   []Step `json:"steps"`
 
 	path string
 }
@@ -48,6 +53,12 @@ type Step struct {
 	// Before is what ALTER SYSTEM had set; null: nothing. Worked is the value that the server worked with.
 	Before *string `json:"before"`
 	Worked string  `json:"worked,omitempty"`
+	// Restore are the statements that make a dropped index again as it was.
+	Restore []string `json:"restore,omitempty"`
+	// Made is the definition of an index that was built.
+	Made string `json:"made,omitempty"`
+	// Why a step was refused.
+	Why string `json:"why,omitempty"`
 	// Expected gain, and the actual one once it was compared.
 	Expected *Range  `json:"expected_gain"`
 	Actual   *Actual `json:"actual_gain"`
@@ -56,44 +67,39 @@ type Step struct {
 // State of a step.
 type State string
 
-// A step that is Left was changed by somebody else meanwhile.
+// A step that is Left was changed by somebody else meanwhile. One that was Refused was not made.
 const (
 	Planned  State = "planned"
 	Done     State = "done"
 	Reverted State = "reverted"
 	Left     State = "left"
+	Refused  State = "refused"
 )
-
-// Actual gain, as a comparison measured it.
-type Actual struct {
-	Comparison string  `json:"comparison"`
-	Verdict    string  `json:"verdict"`
-	Metric     string  `json:"metric"`
-	Gain       float64 `json:"gain"`
-	Interval   Range   `json:"interval"`
-	Confidence float64 `json:"confidence"`
-	// Together: the comparison measured all applied advice at once.
-	Together int `json:"together"`
-}
 
 // Folder of the journals.
 func Folder() string { return filepath.Join(dirs.State(), "advise") }
 
-const identitySQL = `SELECT system_identifier::text, current_setting('data_directory'), current_database()
-	FROM pg_control_system()`
+const identitySQL = `SELECT system_identifier::text, current_setting('data_directory'), current_database(),
+	pg_is_in_recovery() FROM pg_control_system()`
 
 // openJournal of the database that conn is connected to.
 func openJournal(ctx context.Context, conn *pgx.Conn, folder, cluster string) (*Journal, error) {
 	var id, data, database string
-	if err := conn.QueryRow(ctx, identitySQL).Scan(&id, &data, &database); err != nil {
+	var standby bool
+	if err := conn.QueryRow(ctx, identitySQL).Scan(&id, &data, &database, &standby); err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("tell the server from others: %w", err),
-			"applying needs a superuser: ALTER SYSTEM, and what it had set before")
+			"settings need a superuser; indexes need their table's owner, and the role pg_monitor")
 	}
+	address := addressOf(conn.Config())
 	if err := dirs.Private(folder); err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("make the folder of journals: %w", err), "")
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{id, data, database}, "\x00")))
-	j := &Journal{Schema: journalSchema, Server: id, Database: database, Cluster: cluster,
+	names := []string{id, data, database}
+	if standby { // it has its primary's identifier, and often the same folder on another machine
+		names = append(names, "standby", address)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
+	j := &Journal{Schema: journalSchema, Server: id, Database: database, Cluster: cluster, Address: address, Data: data,
 		path: filepath.Join(folder, hex.EncodeToString(sum[:8])+".json")}
 	text, err := os.ReadFile(j.path)
 	switch {
@@ -101,6 +107,7 @@ func openJournal(ctx context.Context, conn *pgx.Conn, folder, cluster string) (*
 		return j, nil
 	case err == nil:
 		err = json.Unmarshal(text, j)
+		j.Address, j.Data = address, data
 	}
 	if err == nil && j.Schema != journalSchema {
 		err = fmt.Errorf("its schema is %q", j.Schema)
@@ -153,9 +160,7 @@ func (j *Journal) Comparison() (flags []string) {
 			continue
 		}
 		after = append(after, plainSQL(s.Change.SQL))
-		if s.Change.Undo != "" {
-			before = append([]string{plainSQL(s.Change.Undo)}, before...)
-		}
+		before = append(s.undoing(), before...)
 	}
 	if len(before) > 0 {
 		flags = append(flags, "--sql-a", strings.Join(before, "; "))
@@ -166,7 +171,18 @@ func (j *Journal) Comparison() (flags []string) {
 	return flags
 }
 
-func plainSQL(sql string) string { return strings.Replace(sql, " CONCURRENTLY", "", 1) }
+// undoing is the SQL that takes a step back, for a copy of the base that nobody else uses.
+func (s Step) undoing() (all []string) {
+	for _, sql := range s.Restore {
+		all = append(all, plainSQL(sql))
+	}
+	if len(all) == 0 && s.Change.Undo != "" {
+		all = []string{plainSQL(s.Change.Undo)}
+	}
+	return all
+}
+
+func plainSQL(sql string) string { return strings.Replace(sql, concurrently, "", 1) }
 
 // Command that Comparison makes, for a shell.
 func (j *Journal) Command() string {

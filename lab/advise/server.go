@@ -17,9 +17,8 @@ import (
 // ownName is the application_name of our connections.
 const ownName = "plimsoll advise"
 
-// guards of a connection that only reads: it blocks nobody for long and writes nothing.
-const guards = `SET default_transaction_read_only = on; SET lock_timeout = '200ms'; SET statement_timeout = '30s';
-	SET idle_session_timeout = 0; SET jit = off; SET max_parallel_workers_per_gather = 0; SET search_path = pg_catalog`
+// statementMost bounds our own statements.
+const statementMost = "30s"
 
 // versionLeast is the oldest supported version.
 const versionLeast = 150000
@@ -45,7 +44,7 @@ type setting struct {
 }
 
 func attach(ctx context.Context, o Options) (*server, error) {
-	conn, err := postgres.Connect(ctx, o.DSN, ownName)
+	conn, err := postgres.Connect(ctx, o.DSN, ownName, postgres.Reading(statementMost)...)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +68,6 @@ const settingsSQL = `SELECT name, setting, coalesce(unit, '') AS unit, context, 
 	FROM pg_settings`
 
 func (s *server) open(ctx context.Context) error {
-	if _, err := s.conn.Exec(ctx, guards); err != nil {
-		return fmt.Errorf("prepare the connection: %w", err)
-	}
 	var may bool
 	if err := s.conn.QueryRow(ctx, whoSQL).Scan(&s.number, &s.Version, &s.Database, &s.User, &s.Standby,
 		&may); err != nil {

@@ -17,9 +17,8 @@ import (
 // application_name of our own connections, which samples leave out.
 const ownName = "plimsoll diagnose"
 
-// Limits of our own statements: they block nobody for long and write nothing.
-const guards = `SET default_transaction_read_only = on; SET lock_timeout = '200ms'; SET statement_timeout = '20s';
-	SET idle_session_timeout = 0; SET jit = off; SET max_parallel_workers_per_gather = 0`
+// statementMost bounds our own statements.
+const statementMost = "20s"
 
 // attached are two connections to the server: one samples, the other runs the slower queries.
 type attached struct {
@@ -55,20 +54,12 @@ func (a *attached) open(ctx context.Context, dsn string) (err error) {
 	if err := a.rights(ctx); err != nil {
 		return err
 	}
-	a.timeConnect(ctx, dsn, took)
+	a.timeConnect(ctx, a.fast.Config(), took)
 	return a.roundTrip(ctx)
 }
 
 func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
-	conn, err := postgres.Connect(ctx, dsn, ownName)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Exec(ctx, guards); err != nil {
-		conn.Close(context.WithoutCancel(ctx))
-		return nil, fmt.Errorf("prepare the connection: %w", err)
-	}
-	return conn, nil
+	return postgres.Connect(ctx, dsn, ownName, postgres.Reading(statementMost)...)
 }
 
 func (a *attached) close(ctx context.Context) {
@@ -112,17 +103,21 @@ func (a *attached) rights(ctx context.Context) error {
 // connects is how many are timed: one alone may have met a busy moment.
 const connects = 5
 
-// timeConnect adds some to the first. Where the server gives no more connections, those that it gave have to do.
-func (a *attached) timeConnect(ctx context.Context, dsn string, first time.Duration) {
-	took := []float64{first.Seconds()}
+// timeConnect to new connections, without a statement. Where the server gives none, the one that was prepared, too, has
+// to do.
+func (a *attached) timeConnect(ctx context.Context, config *pgx.ConnConfig, prepared time.Duration) {
+	var took []float64
 	for len(took) < connects {
 		began := time.Now()
-		conn, err := postgres.Connect(ctx, dsn, ownName)
+		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
 			break
 		}
 		took = append(took, time.Since(began).Seconds())
 		conn.Close(ctx)
+	}
+	if len(took) == 0 {
+		took = []float64{prepared.Seconds()}
 	}
 	slices.Sort(took)
 	a.connectS = took[len(took)/2]

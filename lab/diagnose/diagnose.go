@@ -112,7 +112,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	postmaster := 0
 	if w.host != nil {
 		postmaster = w.host.postmaster
-		if file, err := cpu.OpenSchedule(int(a.fast.PgConn().PID())); err == nil {
+		if file, err := cpu.OpenSchedule(postgres.PID(a.fast)); err == nil {
 			w.session = file
 			defer file.Close()
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/lab/host/cpu"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/postgres/waits"
 	"plimsoll/test/patience"
@@ -83,14 +84,11 @@ func BenchmarkSample(b *testing.B) {
 		return countedConn{conn, &read}, err
 	}
 	config.RuntimeParams["application_name"] = ownName
-	conn, err := pgx.ConnectConfig(b.Context(), config)
+	conn, err := postgres.Open(b.Context(), config, postgres.Reading(statementMost)...)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer conn.Close(b.Context())
-	if _, err := conn.Exec(b.Context(), guards); err != nil {
-		b.Fatal(err)
-	}
 	w := &watch{attached: &attached{fast: conn}, every: tick, book: newBook(), heart: newHeart()}
 	defer w.heart.stop()
 	reader, err := waits.NewReader(b.Context(), conn, ownName)

@@ -7,8 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/lab/host/cpu"
 	"plimsoll/lab/host/process"
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/waits"
 )
 
@@ -127,7 +130,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 		}
 		asked := time.Now()
 		looked, timeline := w.lookAtTimeline(ctx)
-		w.heart.watch(int(w.fast.PgConn().PID()), w.host != nil)
+		w.heart.watch(postgres.PID(w.fast), w.host != nil)
 		all, err := reader.Read(uncancelled, int(w.connected.Load()))
 		w.heart.watch(0, false)
 		looked()
@@ -372,8 +375,8 @@ func (w *watch) backends() *time.Duration {
 		return nil
 	}
 	var sum time.Duration
-	for _, pid := range []uint32{w.fast.PgConn().PID(), w.slow.PgConn().PID()} {
-		s, err := cpu.ReadMainSchedule(int(pid))
+	for _, conn := range []*pgx.Conn{w.fast, w.slow} {
+		s, err := cpu.ReadMainSchedule(postgres.PID(conn))
 		if err != nil {
 			return nil
 		}

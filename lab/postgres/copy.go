@@ -130,12 +130,15 @@ func (c Copy) admin(ctx context.Context, dsn string, do func(conn *pgx.Conn, ori
 	}
 	original := config.Database
 	config.Database = "postgres"
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := Open(ctx, config)
 	if err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
 			"check host, port, user and password; 'plimsoll status' shows the local servers")
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := Direct(conn); err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
 	return do(conn, original)
 }
 

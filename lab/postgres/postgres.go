@@ -45,7 +45,11 @@ var settingsSQL string
 
 // Inspect connects, reads and disconnects.
 func Inspect(ctx context.Context, dsn string) (*Server, error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("inspect the database server: %w", err)
+	}
+	conn, err := Open(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("inspect the database server: %w", err)
 	}

@@ -60,7 +60,7 @@ func (s *setup) open(ctx context.Context) (err error) {
 	if s.DSN != "" {
 		if s.before, err = postgres.Inspect(ctx, s.DSN); err != nil {
 			return problem.New(problem.Environment, err,
-				"'plimsoll status' shows whether it runs; 'plimsoll up' starts one")
+				"check host, port, user and password of --dsn; 'plimsoll status' shows the local servers")
 		}
 	}
 	s.log = openServerLog(s.postmaster())

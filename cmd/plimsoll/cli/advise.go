@@ -44,11 +44,16 @@ pg_monitor and writes nothing.
 --for watches the server first, --run uses the diagnosis of a run: advice then has a price and an
 expected gain, and is ranked by it.
 
---apply ID changes settings, indexes and statistics; it needs a superuser. --all applies the
-advice on all problems; notes are applied only by their ID, advice on harmful settings never. A
-journal keeps the old state of each step before it is taken, so --revert works after Ctrl-C, too.
---revert undoes what was applied and leaves what somebody else has changed since. If a setting
-needs a restart, a local cluster is restarted; for another server a message says so.
+--apply ID changes settings, which needs a superuser, and indexes and statistics, which their
+table's owner may. --all applies the advice on all problems; notes are applied only by their ID,
+advice on harmful settings never. What the server refuses is listed with the reason, the rest is
+applied, and the exit code is 1. Name the server itself, not a pooler in front of it.
+
+A journal keeps the old state of each step before it is taken, so --revert works after Ctrl-C, too.
+It undoes what was applied and leaves what somebody else has changed since. If a setting needs a
+restart, a local cluster is restarted; for another server a message says so. Where the server does
+not start again, the old settings are put back in its postgresql.auto.conf; --revert does that too
+for a server that is down, if its files are on this machine and may be written, or names the lines.
 
 --check compares the server as it was with the server as it is, in turns, and prints expected
 against actual gain. Arguments after -- go to 'plimsoll compare'. A local cluster is stopped for it
@@ -109,24 +114,25 @@ func (a *app) advise(ctx context.Context, o adviseOptions) error {
 	if err := o.mistaken(); err != nil {
 		return err
 	}
+	if o.revert {
+		return a.adviseRevert(ctx, o.target)
+	}
 	hands, err := a.hands(ctx, o.target)
 	if err != nil {
 		return err
 	}
 	switch {
-	case o.revert:
-		return a.adviseRevert(ctx, hands)
 	case o.check:
 		return a.adviseCheck(ctx, hands, o)
 	}
-	r, err := a.adviceFor(ctx, hands, o)
-	if err != nil {
+	r, stopped, err := a.adviceFor(ctx, hands, o)
+	switch {
+	case err != nil:
 		return err
-	}
-	if o.all || len(o.apply) > 0 {
+	case stopped == nil && (o.all || len(o.apply) > 0):
 		return a.adviseApply(ctx, hands, r, o)
 	}
-	return a.showAdvice(r, o.html)
+	return errors.Join(stopped, a.showAdvice(r, o.html))
 }
 
 func (a *app) showAdvice(r *advise.Report, page string) error {
@@ -142,28 +148,47 @@ func (a *app) showAdvice(r *advise.Report, page string) error {
 
 // hands on the server that is meant; of a local cluster they can restart it.
 func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
-	h := advise.Applier{DSN: t.dsn, Say: a.meter.Say}
 	if t.foreign() {
-		return h, nil
+		return advise.Applier{DSN: t.dsn, Say: a.meter.Say}, nil
 	}
 	c, err := a.mustRun(ctx, t.cluster)
 	if err != nil {
-		return h, problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
+		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with "+
+			"'plimsoll up'")
 	}
-	has, err := rig.HasDatabase(ctx, c)
-	if err != nil {
-		return h, err
-	}
-	h.DSN, h.Cluster = c.DSN("").Secret(), c.Name()
-	if has {
-		h.DSN = c.DSN(rig.Database).Secret()
-	}
-	h.Restart = func(ctx context.Context) error { return a.restart(ctx, c.Name(), func() error { return nil }) }
-	return h, nil
+	h := a.handsOn(c)
+	h.DSN, err = baseOf(ctx, c)
+	return h, err
 }
 
-// restart a local cluster, with something between its stop and its start.
+// handsOn a local cluster, which may be down.
+func (a *app) handsOn(c *cluster.Cluster) advise.Applier {
+	h := advise.Applier{DSN: c.DSN("").Secret(), Cluster: c.Name(), Say: a.meter.Say}
+	h.Restart = func(ctx context.Context) error { return a.restart(ctx, c.Name(), func() error { return nil }) }
+	h.Start = func(ctx context.Context) (string, error) {
+		up, err := a.clusters().Up(ctx, c.Name(), cluster.Spec{})
+		if err != nil {
+			return "", err
+		}
+		return baseOf(ctx, up)
+	}
+	return h
+}
+
+// baseOf a cluster that runs: the ERP's, if it has one.
+func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
+	has, err := rig.HasDatabase(ctx, c)
+	if has {
+		return c.DSN(rig.Database).Secret(), err
+	}
+	return c.DSN("").Secret(), err
+}
+
+// restart a local cluster, with something between its stop and its start. One that a run uses is not stopped under it.
 func (a *app) restart(ctx context.Context, name string, between func() error) error {
+	if err := a.withoutLoad([]string{name}); err != nil {
+		return err
+	}
 	store := a.clusters()
 	done := store.Down(ctx, name, cluster.Fast)
 	if done != nil && ctx.Err() == nil {
@@ -177,20 +202,30 @@ func (a *app) restart(ctx context.Context, name string, between func() error) er
 	return errors.Join(done, err)
 }
 
-// adviceFor a server, priced if a diagnosis is asked for.
-func (a *app) adviceFor(ctx context.Context, h advise.Applier, o adviseOptions) (*advise.Report, error) {
+// afterStop bounds the look at the settings after Ctrl-C has ended the watch.
+const afterStop = 30 * time.Second
+
+// adviceFor a server, priced if a diagnosis is asked for. A watch that Ctrl-C ends has seen something too: stopped is
+// the error to end with once the advice is shown.
+func (a *app) adviceFor(ctx context.Context, h advise.Applier, o adviseOptions) (r *advise.Report, stopped, err error) {
 	options := advise.Options{DSN: h.DSN, Cluster: h.Cluster, Software: software().Version}
-	var err error
 	switch {
 	case o.run != "":
 		options.Causes, options.From, err = causesOfRun(o.run)
 	case o.watch > 0:
 		options.Causes, options.From, err = a.causesSeen(ctx, h.DSN, o.watch)
 	}
-	if err != nil {
-		return nil, err
+	if options.Causes != nil && problem.ClassOf(err) == problem.Interrupted {
+		stopped, err = err, nil
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterStop)
+		defer cancel()
+		ctx = bounded
 	}
-	return advise.Run(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err = advise.Run(ctx, options)
+	return r, stopped, err
 }
 
 func causesOfRun(id string) (all []advise.Cause, from string, err error) {
@@ -218,7 +253,7 @@ func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (
 	err error) {
 	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: watch, Rate: diagnose.RateDefault,
 		Software: software().Version})
-	if err != nil {
+	if d == nil {
 		return nil, "", err
 	}
 	all = []advise.Cause{}
@@ -230,7 +265,7 @@ func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (
 		}
 		all = append(all, c)
 	}
-	return all, fmt.Sprintf("share of the sessions' time, watched for %.0f s", d.LastedS), nil
+	return all, fmt.Sprintf("share of the sessions' time, watched for %.0f s", d.LastedS), err
 }
 
 func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Report, o adviseOptions) error {
@@ -257,8 +292,24 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 	return a.showChange(out, err, "applied; 'plimsoll advise --revert' takes it back")
 }
 
-func (a *app) adviseRevert(ctx context.Context, h advise.Applier) error {
+// adviseRevert also of a local cluster that is down: its settings may be what keeps it from starting.
+func (a *app) adviseRevert(ctx context.Context, t target) error {
+	h, down := advise.Applier{DSN: t.dsn, Say: a.meter.Say}, error(nil)
+	if !t.foreign() {
+		c, err := a.picked(ctx, t.cluster)
+		if err != nil {
+			return problem.WithHint(err, "name a database with --dsn")
+		}
+		if h, down = a.handsOn(c), running(ctx, c); down == nil {
+			if h.DSN, err = baseOf(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
 	out, err := h.Revert(ctx)
+	if out == nil && err != nil && down != nil {
+		return down
+	}
 	text := "put back"
 	if out != nil && len(out.Steps) == 0 {
 		text = "nothing is applied to this database"
@@ -268,7 +319,7 @@ func (a *app) adviseRevert(ctx context.Context, h advise.Applier) error {
 
 // showChange shows also what was done before an error.
 func (a *app) showChange(out *advise.Outcome, err error, text string) error {
-	if err != nil {
+	if err != nil && !errors.Is(err, advise.ErrRefused) {
 		text = "stopped"
 	}
 	if out == nil {
@@ -289,6 +340,12 @@ func (a *app) showOutcome(out *advise.Outcome, text string) error {
 	}
 	for _, id := range out.Already {
 		fmt.Fprintf(a.stdout, "%-9s %s\n", "already", id)
+	}
+	for _, r := range out.Refused {
+		fmt.Fprintf(a.stdout, "%-9s %s: %s\n", advise.Refused, r.Advice, r.Why)
+	}
+	for _, line := range out.ByHand {
+		fmt.Fprintf(a.stdout, "%-9s %s\n", "by hand", line)
 	}
 	fmt.Fprintln(a.stdout, text)
 	if out.Needs != "" {

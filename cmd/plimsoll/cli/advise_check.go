@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/lab/advise"
 	"plimsoll/lab/prove/compare"
+	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/platform/problem"
 )
 
@@ -70,12 +71,13 @@ func (a *app) measured(ctx context.Context, h advise.Applier, o adviseOptions, c
 	return judgeComparison(c)
 }
 
-// gainOf the second side over the first: the share of the deciding metric that is saved.
+// gainOf the second side over the first, in the deciding metric.
 func gainOf(c *compare.Comparison) advise.Actual {
 	f := c.Findings[0]
+	m := slices.IndexFunc(compare.Metrics, func(m compare.Metric) bool { return m.Name == c.Plan.Metric })
 	return advise.Actual{Comparison: c.ID, Verdict: string(f.Verdict), Metric: c.Plan.Metric,
-		Gain:     1 - f.Headline.Effect,
-		Interval: advise.Range{Low: 1 - f.Headline.High, High: 1 - f.Headline.Low}, Confidence: f.Headline.Confidence}
+		HigherBetter: m >= 0 && compare.Metrics[m].HigherBetter, Amount: f.Headline.Scale == verdict.Difference,
+		Confidence: f.Headline.Confidence}.Effect(f.Headline.Effect, f.Headline.Low, f.Headline.High)
 }
 
 // runCompare as the command line does. An answer of "not decided" is an answer.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +41,40 @@ func TestAdvise(t *testing.T) {
 		if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || r.Schema != advise.Schema || r.Diagnosis == "" ||
 			r.Find(id) == nil {
 			t.Errorf("%v, %+v", err, r)
+		}
+	})
+	t.Run("ShowsAfterCtrlCWhatWasSeen", func(t *testing.T) {
+		for _, more := range [][]string{nil, {"--all", "--yes"}} {
+			ctx, stop := context.WithCancel(t.Context())
+			look := &watched{text: "at work", seen: stop}
+			o := plimsollWith(t, ctx, "", look, append([]string{"advise", "--dsn", dsn, "--for", "1h"},
+				more...)...)
+			stop()
+			o.want(t, ExitInterrupted)
+			if !strings.Contains(o.stdout, id) || !strings.Contains(o.stdout, "watched for") {
+				t.Errorf("stdout lacks the advice:\n%s", o.stdout)
+			}
+			if n := clustertest.Exec(t, dsn, "SELECT count(*) FROM pg_class WHERE reloptions IS NOT NULL AND "+
+				"relname = 'quiet'"); n != 1 {
+				t.Error("it was applied after Ctrl-C")
+			}
+		}
+	})
+	t.Run("ListsWhatIsRefused", func(t *testing.T) {
+		conn := clustertest.Connect(t, dsn, "")
+		for _, sql := range []string{"CREATE ROLE half LOGIN PASSWORD 'x'", "GRANT pg_monitor TO half"} {
+			if _, err := conn.Exec(patience.Context(t), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { clustertest.Value(t, dsn, "DROP ROLE half") })
+		c := conn.Config()
+		half := fmt.Sprintf("host=%s port=%d user=half password=x dbname=%s sslmode=disable", c.Host, c.Port,
+			c.Database)
+		o := plimsoll(t, "advise", "--dsn", half, "--apply", id, "--yes")
+		o.want(t, ExitFailure, "1 of 1 changes were refused")
+		if !strings.Contains(o.stdout, "refused   "+id+": must be owner of table quiet") {
+			t.Errorf("%s", o.stdout)
 		}
 	})
 	t.Run("WritesAPage", func(t *testing.T) {
@@ -80,9 +116,39 @@ func TestAdvise(t *testing.T) {
 	})
 }
 
+// What is no latency is not saved, and what has no scale of shares has no percent.
+func TestGainOf_OfWhatIsNoLatency(t *testing.T) {
+	for name, c := range map[string]struct {
+		metric   string
+		headline verdict.Row
+		want     string
+	}{
+		"Apdex": {"apdex", verdict.Row{Scale: verdict.Difference, Effect: -0.1, Low: -0.15, High: -0.05,
+			Confidence: 0.95},
+			"apdex 0.1 lower (0.05 to 0.15, 95 % confidence): worse"},
+		"BetterApdex": {"apdex", verdict.Row{Scale: verdict.Difference, Effect: 0.1, Low: 0.05, High: 0.15,
+			Confidence: 0.95}, "apdex 0.1 higher (0.05 to 0.15, 95 % confidence): worse"},
+		"Throughput": {"ops_per_s", verdict.Row{Scale: verdict.Ratio, Effect: 1.1, Low: 1.05, High: 1.2,
+			Confidence: 0.95},
+			"ops_per_s 10.0 % higher (5.0 % to 20.0 %, 95 % confidence): worse"},
+		"Log": {"wal_bytes", verdict.Row{Scale: verdict.Ratio, Effect: 1.1, Low: 0.9, High: 1.2, Confidence: 0.95},
+			"wal_bytes 10.0 % higher (-10.0 % to 20.0 %, 95 % confidence): worse"},
+	} {
+		one := &compare.Comparison{Findings: []compare.Finding{{Verdict: verdict.Worse, Headline: c.headline}}}
+		one.Plan.Metric = c.metric
+		g := gainOf(one)
+		if text := (advise.Step{Actual: &g}).GainText(); !strings.HasSuffix(text, c.want) {
+			t.Errorf("%s: %s", name, text)
+		}
+		if better := name == "BetterApdex" || name == "Throughput"; better != (g.Gain > 0) {
+			t.Errorf("%s: a gain of %g", name, g.Gain)
+		}
+	}
+}
+
 func TestGainOf(t *testing.T) {
 	c := &compare.Comparison{ID: "x", Findings: []compare.Finding{{Verdict: verdict.Better,
-		Headline: verdict.Row{Effect: 0.8, Low: 0.7, High: 0.85, Confidence: 0.95}}}}
+		Headline: verdict.Row{Scale: verdict.Ratio, Effect: 0.8, Low: 0.7, High: 0.85, Confidence: 0.95}}}}
 	c.Plan.Metric = compare.MetricDefault
 	g := gainOf(c)
 	if g.Gain < 0.199 || g.Gain > 0.201 || g.Interval.Low < 0.149 || g.Interval.Low > 0.151 ||

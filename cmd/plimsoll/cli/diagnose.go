@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/problem"
 )
 
@@ -70,13 +69,8 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
 		}
-		has, err := rig.HasDatabase(ctx, c)
-		if err != nil {
+		if dsn, err = baseOf(ctx, c); err != nil {
 			return err
-		}
-		dsn = c.DSN("").Secret()
-		if has {
-			dsn = c.DSN(rig.Database).Secret()
 		}
 	}
 	other, err := o.other(ctx)

@@ -125,7 +125,7 @@ func (s *stand) upBoth(t *testing.T) {
 	o.want(t, ExitOK)
 	var up struct{ Name, State, DSN string }
 	o.decode(t, &up)
-	if up.Name != s.two || up.State != "running" || !strings.Contains(up.DSN, ":***@") {
+	if up.Name != s.two || up.State != "running" || !strings.Contains(up.DSN, "passfile=/") {
 		t.Errorf("%+v", up)
 	}
 	all := s.status(t)

@@ -153,8 +153,8 @@ func specEngine(name, engine string) string {
 	return engine
 }
 
-// mustRun gives the picked cluster, which must run.
-func (a *app) mustRun(ctx context.Context, name string) (*cluster.Cluster, error) {
+// picked gives the cluster that a person means, whether it runs or not.
+func (a *app) picked(ctx context.Context, name string) (*cluster.Cluster, error) {
 	name, err := a.pick(ctx, name)
 	if err != nil {
 		return nil, err
@@ -163,15 +163,25 @@ func (a *app) mustRun(ctx context.Context, name string) (*cluster.Cluster, error
 		return nil, problem.New(problem.Environment, fmt.Errorf("there is no local cluster"),
 			"create and start one: plimsoll up")
 	}
-	c, err := a.clusters().Find(name)
+	return a.clusters().Find(name)
+}
+
+// mustRun gives the picked cluster, which must run.
+func (a *app) mustRun(ctx context.Context, name string) (*cluster.Cluster, error) {
+	c, err := a.picked(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if s := c.Status(ctx); s.State != cluster.Running {
-		return nil, problem.New(problem.Environment, fmt.Errorf("cluster %s is %s", name, s.State),
-			"start it: plimsoll up "+name)
+	return c, running(ctx, c)
+}
+
+func running(ctx context.Context, c *cluster.Cluster) error {
+	s := c.Status(ctx)
+	if s.State == cluster.Running {
+		return nil
 	}
-	return c, nil
+	return problem.New(problem.Environment, fmt.Errorf("cluster %s is %s", c.Name(), s.State),
+		"start it: plimsoll up "+c.Name())
 }
 
 // database gives the connection string of the ERP's database, which is made in a

@@ -80,7 +80,8 @@ func (c *Cluster) SocketDSN(database string) DSN {
 	if database == "" {
 		database = "postgres"
 	}
-	return DSN{host: c.SocketDir, port: c.socketPort(), user: Superuser, password: c.password(), database: database}
+	return DSN{host: c.SocketDir, port: c.socketPort(), user: Superuser, password: c.password(), passFile: c.passFile(),
+		database: database}
 }
 
 // Command prepares a program of the cluster's engine (psql, pgbench, …) with the environment for connecting; the

@@ -9,26 +9,22 @@ import (
 	"strings"
 )
 
-// DSN is a connection string. Printing or logging it shows *** for the password; only Secret returns the string that
-// connects.
+// DSN is a connection string. Printed or logged it names the file of the password in its place, so that it can be
+// copied to any client on this machine; only Secret returns the password itself.
 type DSN struct {
 	host     string // an address, or the folder of the socket
 	port     int
 	user     string
 	password string
+	passFile string // libpq's, which has the password
 	database string
 }
 
 // Secret is the connection string with the password.
-func (d DSN) Secret() string { return d.render(url.UserPassword(d.user, d.password)) }
+func (d DSN) Secret() string { return d.render(url.UserPassword(d.user, d.password), url.Values{}) }
 
-// String is the connection string with *** for the password.
-func (d DSN) String() string {
-	// url.UserPassword would escape the asterisks.
-	const mark = "MASK"
-	s := d.render(url.UserPassword(d.user, mark))
-	return strings.Replace(s, ":"+mark+"@", ":***@", 1)
-}
+// String is the connection string with the file of the password.
+func (d DSN) String() string { return d.render(url.User(d.user), url.Values{"passfile": {d.passFile}}) }
 
 // Database is the DSN of another database on the same server.
 func (d DSN) Database(name string) DSN {
@@ -47,9 +43,8 @@ func (d DSN) Or(other DSN) string {
 	return u.String()
 }
 
-func (d DSN) render(user *url.Userinfo) string {
+func (d DSN) render(user *url.Userinfo, q url.Values) string {
 	u := url.URL{Scheme: "postgres", User: user, Path: "/" + d.database}
-	q := url.Values{}
 	if d.overSocket() {
 		q.Set("host", d.host)
 		q.Set("port", strconv.Itoa(d.port))
@@ -61,8 +56,10 @@ func (d DSN) render(user *url.Userinfo) string {
 	return u.String()
 }
 
-// parameters of a URL: to PostgreSQL and its drivers a + is no blank.
-func parameters(v url.Values) string { return strings.ReplaceAll(v.Encode(), "+", "%20") }
+// parameters of a URL: to PostgreSQL and its drivers a + is no blank. A path stays readable.
+func parameters(v url.Values) string {
+	return strings.NewReplacer("+", "%20", "%2F", "/").Replace(v.Encode())
+}
 
 func (d DSN) overSocket() bool { return len(d.host) > 0 && d.host[0] == '/' }
 

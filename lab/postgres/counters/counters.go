@@ -26,10 +26,22 @@ type Reading struct {
 func Read(ctx context.Context, conn *pgx.Conn, s Server) (*Reading, error) {
 	r := &Reading{At: time.Now(), rows: map[string]map[string]map[string]float64{},
 		labels: map[string]map[string]string{}, missing: map[string]string{}}
+	schemas, err := extensions(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	for _, v := range views {
 		if s.Version < v.from || v.until != 0 && s.Version >= v.until {
 			r.missing[v.name] = v.absent()
 			continue
+		}
+		if v.extension != "" {
+			schema, made := schemas[v.extension]
+			if !made {
+				r.missing[v.name] = v.notMade()
+				continue
+			}
+			v.sql = fmt.Sprintf(v.sql, schema)
 		}
 		err := r.read(ctx, conn, v, s)
 		var refused *pgconn.PgError
@@ -55,6 +67,24 @@ func Lost(why string) *Reading {
 // Planted is a reading of given figures, by view, key and column, in place of a server's.
 func Planted(at time.Time, rows map[string]map[string]map[string]float64) *Reading {
 	return &Reading{At: at, rows: rows, missing: map[string]string{}}
+}
+
+const extensionsSQL = `SELECT e.extname, quote_ident(n.nspname) FROM pg_extension e
+	JOIN pg_namespace n ON n.oid = e.extnamespace`
+
+// extensions of the database with the schemas that they are in, quoted. A view of that name elsewhere is not theirs.
+func extensions(ctx context.Context, conn *pgx.Conn) (schemas map[string]string, err error) {
+	rows, err := conn.Query(ctx, extensionsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("read the extensions: %w", err)
+	}
+	schemas = map[string]string{}
+	var name, schema string
+	_, err = pgx.ForEachRow(rows, []any{&name, &schema}, func() error { schemas[name] = schema; return nil })
+	if err != nil {
+		return nil, fmt.Errorf("read the extensions: %w", err)
+	}
+	return schemas, nil
 }
 
 func (r *Reading) read(ctx context.Context, conn *pgx.Conn, v view, s Server) error {

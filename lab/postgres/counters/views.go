@@ -23,7 +23,9 @@ type view struct {
 	from  int // the first version that has it; 0: all
 	until int // the first version that no longer has it
 	sql   string
-	most  int // rows that the query gives at most; 0: all
+	// extension that makes what sql reads, whose schema stands for %s.
+	extension string
+	most      int // rows that the query gives at most; 0: all
 	// passing: its rows come and go, or its figures may fall by themselves, so that a smaller one is no reset.
 	passing bool
 	// untimed reports whether a column holds no measurement on this server.
@@ -72,9 +74,9 @@ var views = []view{
 	{name: Writer, sql: `SELECT 'all', 'all', to_jsonb(b) FROM pg_stat_bgwriter b`},
 	{name: Checkpoints, from: 170000, sql: `SELECT 'all', 'all', to_jsonb(c) FROM pg_stat_checkpointer c`},
 	{name: Caches, sql: `SELECT name, name, to_jsonb(s) FROM pg_stat_slru s`},
-	{name: Statements, most: 500,
+	{name: Statements, extension: Statements, most: 500,
 		sql: `SELECT dbid || ' ' || userid || ' ' || queryid || ' ' || toplevel, left(query, 200),
-			to_jsonb(s) - 'query' FROM pg_stat_statements s ORDER BY total_exec_time DESC LIMIT 500`,
+			to_jsonb(s) - 'query' FROM %s.pg_stat_statements s ORDER BY total_exec_time DESC LIMIT 500`,
 		untimed: func(column string, _ map[string]any, s Server) bool {
 			return strings.Contains(column, "blk_") && isTime(column) && !s.TimesIO
 		}},
@@ -109,15 +111,17 @@ var views = []view{
 		sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
 		FROM pg_class WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_depend', 'pg_index', 'pg_statistic')
 		AND relnamespace = 'pg_catalog'::regnamespace`},
-	{name: WaitSamples, sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
-		FROM pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
+	{name: WaitSamples, extension: "pg_wait_sampling",
+		sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
+		FROM %s.pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid
 		WHERE a.backend_type = 'client backend' AND p.event_type <> 'Activity' GROUP BY 1, 2`},
 	// Client sessions and what has ended: a session that ends moves from one to the other. The latter also has
 	// processes of the server's own, such as autovacuum's and parallel workers.
-	{name: WaitTimes, sql: `SELECT w.wait_event_type || ':' || w.wait_event, w.wait_event,
+	{name: WaitTimes, extension: "plimsoll",
+		sql: `SELECT w.wait_event_type || ':' || w.wait_event, w.wait_event,
 			jsonb_build_object('waits', sum(w.waits), 'ms_time', sum(w.wait_time),
 				'ended_ms_time', coalesce(sum(w.wait_time) FILTER (WHERE w.pid IS NULL), 0))
-		FROM plimsoll_waits w LEFT JOIN pg_stat_get_activity(NULL) a ON a.pid = w.pid
+		FROM %s.plimsoll_waits w LEFT JOIN pg_stat_get_activity(NULL) a ON a.pid = w.pid
 		WHERE (w.pid IS NULL OR a.backend_type = 'client backend') AND w.wait_event_type <> 'Activity' GROUP BY 1, 2
 		UNION ALL SELECT 'clock', 'clock', jsonb_build_object('ms_time', extract(epoch FROM clock_timestamp()) * 1000)`,
 		untimed: func(_ string, _ map[string]any, s Server) bool { return !s.TimesWaits }},
@@ -144,17 +148,24 @@ func (v view) absent() string {
 	return fmt.Sprintf("PostgreSQL has %s from %d on", v.name, v.from/10000)
 }
 
+// notMade says that the extension which makes the view is not in the database.
+func (v view) notMade() string {
+	switch v.name {
+	case Statements:
+		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
+	case WaitTimes:
+		return "needs our engine and its extension, 0.3 or newer, in this database (CREATE EXTENSION plimsoll, or " +
+			"ALTER EXTENSION plimsoll UPDATE)"
+	}
+	return "the extension " + v.extension + " is not created in this database"
+}
+
 // excuse says why the server refused to show the view.
 func (v view) excuse(refused *pgconn.PgError) string {
 	const undefinedTable, noRight, notLoaded, lockTimeout = "42P01", "42501", "55000", "55P03"
 	switch {
-	case v.name == Statements && refused.Code == undefinedTable:
-		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
-	case v.name == WaitSamples && refused.Code == undefinedTable:
-		return "the extension pg_wait_sampling is not created in this database"
-	case v.name == WaitTimes && refused.Code == undefinedTable:
-		return "needs our engine and its extension, 0.3 or newer, in this database (CREATE EXTENSION plimsoll, or " +
-			"ALTER EXTENSION plimsoll UPDATE)"
+	case v.extension != "" && refused.Code == undefinedTable: // an older version of it
+		return v.notMade()
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:

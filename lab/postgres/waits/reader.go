@@ -42,19 +42,32 @@ const (
 type Reader struct {
 	conn     *pgx.Conn
 	params   [][]byte
-	prepared bool      // false: behind a pooler that shares connections, as the DSN says
+	way      way
 	sessions []Session // the last answer
 	texts    map[string]string
 }
+
+// way to ask, by the connection's mode: a prepared statement, one that is sent with its parameters each time, or text
+// alone. Behind a pooler that shares processes only the latter keeps our settings.
+type way int
+
+const (
+	byName way = iota
+	byParameters
+	byText
+)
 
 // NewReader for all sessions but this connection's and those of one application.
 func NewReader(ctx context.Context, conn *pgx.Conn, without string) (*Reader, error) {
 	r := &Reader{conn: conn, params: [][]byte{[]byte(without)}, texts: map[string]string{}}
 	switch conn.Config().DefaultQueryExecMode {
-	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+	case pgx.QueryExecModeExec:
+		r.way = byParameters
+		return r, nil
+	case pgx.QueryExecModeSimpleProtocol:
+		r.way = byText
 		return r, nil
 	}
-	r.prepared = true
 	for name, sql := range map[string]string{sessionsName: sessionsSQL, eachName: eachSQL} {
 		if _, err := conn.Prepare(ctx, name, sql); err != nil {
 			return nil, unread(err)
@@ -72,10 +85,13 @@ func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
 		name, sql = eachName, eachSQL
 	}
 	var rows *pgconn.ResultReader
-	if r.prepared {
-		rows = r.conn.PgConn().ExecPrepared(ctx, name, r.params, textFormat, binaryFormat)
-	} else {
+	switch r.way {
+	case byText:
+		return r.readText(ctx, sql)
+	case byParameters:
 		rows = r.conn.PgConn().ExecParams(ctx, sql, r.params, nil, textFormat, binaryFormat)
+	default:
+		rows = r.conn.PgConn().ExecPrepared(ctx, name, r.params, textFormat, binaryFormat)
 	}
 	r.sessions = r.sessions[:0]
 	var wrong error
@@ -94,6 +110,45 @@ func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
 		return nil, unread(wrong)
 	}
 	return r.sessions, nil
+}
+
+// readText takes more of both sides: the answer is text, too.
+func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
+	rows, err := r.conn.Query(ctx, sql, string(r.params[0]))
+	if err != nil {
+		return nil, unread(err)
+	}
+	r.sessions, err = pgx.AppendRows(r.sessions[:0], rows, func(row pgx.CollectableRow) (s Session, err error) {
+		var user, waitType, wait *string
+		var text []byte
+		var changed, begun *time.Time
+		var now time.Time
+		if err := row.Scan(&s.PID, &s.Application, &user, &s.State, &waitType, &wait, &text, &changed, &begun,
+			&now); err != nil {
+			return s, err
+		}
+		s.User, s.Wait, s.Query = known(user), Event{Type: known(waitType), Name: known(wait)}, cut(string(text))
+		s.InState, s.InXact = passed(now, changed), passed(now, begun)
+		return s, nil
+	})
+	if err != nil {
+		return nil, unread(err)
+	}
+	return r.sessions, nil
+}
+
+func known(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+func passed(now time.Time, then *time.Time) time.Duration {
+	if then == nil {
+		return 0
+	}
+	return max(0, now.Sub(*then))
 }
 
 func unread(err error) error { return fmt.Errorf("read pg_stat_activity: %w", err) }

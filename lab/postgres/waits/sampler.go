@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/postgres"
 )
 
 // Profile is a summary of what the active sessions waited for.
@@ -59,7 +61,7 @@ func (s *Sampler) During(steady bool) {
 }
 
 func (s *Sampler) sample(ctx context.Context, dsn string) {
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := postgres.Connect(ctx, dsn, "")
 	if err != nil {
 		return
 	}

@@ -71,7 +71,7 @@ func (s *openSide) open(ctx context.Context, serve []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.watch, err = pgx.Connect(ctx, s.side.DSN); err != nil {
+	if s.watch, err = postgres.Connect(ctx, s.side.DSN, ""); err != nil {
 		return fmt.Errorf("watch the server: %w", err)
 	}
 	s.client = client.New(client.Options{Transport: &http.Transport{DisableCompression: true},

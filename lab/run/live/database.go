@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/lab/postgres"
 	"plimsoll/lab/postgres/waits"
 )
 
@@ -51,7 +52,7 @@ func (p *Picture) WatchDatabase(ctx context.Context, dsn string) {
 func (p *Picture) watchDatabase(ctx context.Context, dsn string, found func()) error {
 	connecting, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	conn, err := pgx.Connect(connecting, dsn)
+	conn, err := postgres.Connect(connecting, dsn, "")
 	if err != nil {
 		return err
 	}

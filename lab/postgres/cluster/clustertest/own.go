@@ -44,10 +44,18 @@ func Alone(t testing.TB, settings map[string]string) *OwnCluster {
 // Start it again after Kill or Stop.
 func (o *OwnCluster) Start() {
 	o.t.Helper()
-	var err error
-	if o.postmaster, err = o.cluster.Start(patience.Context(o.t), cluster.StartOptions{}); err != nil {
+	if err := o.TryStart(); err != nil {
 		o.t.Fatal(err)
 	}
+}
+
+// TryStart is Start where it may fail.
+func (o *OwnCluster) TryStart() error {
+	started, err := o.cluster.Start(patience.Context(o.t), cluster.StartOptions{})
+	if err == nil {
+		o.postmaster = started
+	}
+	return err
 }
 
 // Kill all its processes at once.
