@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -121,6 +122,8 @@ type Advice struct {
 	Revert string `json:"revert"`
 
 	object string // that it is about: a finding about another one does not price it
+	// asked: it is applied by its ID alone, whatever its price: it may cost somebody else something.
+	asked bool
 }
 
 // Applicable says whether --apply can do it.
@@ -135,7 +138,9 @@ type class struct {
 	right string
 	// causes are the findings of a diagnosis that price it.
 	causes []string
-	find   func(ctx context.Context, s *server) ([]Advice, error)
+	// primary: it reads what only a primary counts; a standby shows zeros.
+	primary bool
+	find    func(ctx context.Context, s *server) ([]Advice, error)
 }
 
 // classes in the order in which equals are listed.
@@ -156,6 +161,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		s.sampled = append(s.sampled, c.Statements...)
 	}
 	for _, c := range classes {
+		if c.primary && s.Standby {
+			s.miss(c.name, "a standby does not count what its primary writes: look at the primary")
+			continue
+		}
 		all, err := c.find(ctx, s)
 		var refused *pgconn.PgError
 		switch {
@@ -168,6 +177,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		case len(all) == 0 && !s.missed(c.name):
 			r.Healthy = append(r.Healthy, c.healthy)
 		}
+		all = once(all)
 		for i := range all {
 			all[i].Class = c.name
 			all[i].price(c.causes, o.Causes)
@@ -182,6 +192,27 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	r.rank()
 	return r, nil
+}
+
+// once: what has the same ID is one advice, with the evidence of each.
+func once(all []Advice) (few []Advice) {
+	place := map[string]int{}
+	for _, a := range all {
+		n, known := place[a.ID]
+		if !known {
+			place[a.ID], few = len(few), append(few, a)
+			continue
+		}
+		for _, e := range a.Evidence {
+			if !slices.Contains(few[n].Evidence, e) {
+				few[n].Evidence = append(few[n].Evidence, e)
+			}
+		}
+		if ranks[a.Level] < ranks[few[n].Level] {
+			few[n].Level = a.Level
+		}
+	}
+	return few
 }
 
 // refusedRights is PostgreSQL's code for a right that is missing.
@@ -234,7 +265,12 @@ func (a *Advice) price(names []string, causes []Cause) {
 }
 
 func (a *Advice) isAbout(c Cause) bool {
-	return a.object == "" || strings.Contains(c.Title+strings.Join(c.Evidence, " "), a.object)
+	if a.object == "" {
+		return true
+	}
+	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' }
+	words := func(text string) string { return " " + strings.Join(strings.FieldsFunc(text, outside), " ") + " " }
+	return strings.Contains(words(c.Title+" "+strings.Join(c.Evidence, " ")), words(a.object))
 }
 
 // Find an advice by its ID.
@@ -247,10 +283,11 @@ func (r *Report) Find(id string) *Advice {
 	return nil
 }
 
-// IDs of all problems that --apply can mend. A note is applied by its ID alone: it may be somebody's wish.
+// IDs of all problems that --apply can mend. A note is applied by its ID alone: it may be somebody's wish. So is what
+// may cost somebody else something.
 func (r *Report) IDs() (ids []string) {
 	for _, a := range r.Advice {
-		if a.Applicable() && a.Level == Problem {
+		if a.Applicable() && a.Level == Problem && !a.asked {
 			ids = append(ids, a.ID)
 		}
 	}

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,6 +85,7 @@ func (s *server) complete(a *Advice) {
 	if s.Standby {
 		a.onPrimary()
 	}
+	s.whereItCounts(a)
 	restart, reload := false, false
 	var undo []string
 	for _, c := range a.Changes {
@@ -112,6 +114,29 @@ func (s *server) complete(a *Advice) {
 	if a.Do == nil {
 		a.Do = []string{}
 	}
+}
+
+// nearer are places that go before what ALTER SYSTEM sets, which then has no effect.
+var nearer = map[string]string{"database": "ALTER DATABASE … SET", "user": "ALTER ROLE … SET",
+	"database user": "ALTER ROLE … IN DATABASE … SET", "command line": "the server's command line",
+	"environment variable": "the server's environment"}
+
+// whereItCounts leaves to a person what ALTER SYSTEM would set in vain.
+func (s *server) whereItCounts(a *Advice) {
+	vain := slices.ContainsFunc(a.Changes, func(c Change) bool { return nearer[s.settings[c.Name].Source] != "" })
+	if !vain {
+		return
+	}
+	for _, c := range a.Changes {
+		if place := nearer[s.settings[c.Name].Source]; place != "" {
+			a.Do = append(a.Do, fmt.Sprintf("%s = %s there where it is set now, by %s: ALTER SYSTEM has no effect",
+				c.Name, c.Value, place))
+		} else {
+			a.Do = append(a.Do, c.text())
+		}
+	}
+	a.Prove = cmp.Or(a.Prove, s.prove(a.Changes))
+	a.Changes, a.Revert = nil, cmp.Or(a.Revert, "put the old value back there")
 }
 
 // onPrimary leaves to a person what a standby cannot do.

@@ -28,7 +28,10 @@ var emptying = class{
 		case e.times < emptyLeast.Value:
 			return nil, nil
 		}
-		return []Advice{e.advice()}, nil
+		if a, share := e.advice(); share >= emptyShare.Value {
+			return []Advice{a}, nil
+		}
+		return nil, nil
 	},
 }
 
@@ -161,8 +164,9 @@ func plainTable(text string) string {
 	return strings.Trim(parts[len(parts)-1], `"`)
 }
 
-func (e *emptied) advice() Advice {
-	a := Advice{ID: "temp-truncate", Level: Note, Title: "Small temp tables are truncated again and again",
+// advice and the share of the time that is lost.
+func (e *emptied) advice() (a Advice, share float64) {
+	a = Advice{ID: "temp-truncate", Level: Note, Title: "Small temp tables are truncated again and again",
 		Mechanism: "TRUNCATE gives a table a new file, and ANALYZE new statistics: after either the server plans " +
 			"every statement with that table again. DELETE of few rows keeps file, statistics and plans.",
 		Evidence: []string{fmt.Sprintf("%d temp tables were truncated some %.0f times, with %.1f rows in each on "+
@@ -190,5 +194,5 @@ func (e *emptied) advice() Advice {
 	if lost >= problemFrom.Value*e.spent {
 		a.Level = Problem
 	}
-	return a
+	return a, lost / e.spent
 }

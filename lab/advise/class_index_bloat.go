@@ -67,7 +67,7 @@ var indexBloat = class{
 	name: "index bloat", healthy: "no index has much empty space, as far as statistics tell",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		trees, err := ask[tree](ctx, s, indexWidthsSQL, bloatLeast.Value/treePage)
-		blind := 0
+		blind, budget := 0, measureMost.Value
 		for _, x := range trees {
 			if x.Unknown > 0 || x.Rows < 0 {
 				if !x.Readable {
@@ -80,7 +80,7 @@ var indexBloat = class{
 			if empty < bloatLeast.Value || empty < indexBloatShare.Value*size || len(all) >= tablesMost {
 				continue
 			}
-			a, err := s.emptyIndex(ctx, x, empty, size)
+			a, err := s.emptyIndex(ctx, x, empty, size, &budget)
 			if err != nil {
 				return all, err
 			}
@@ -97,12 +97,12 @@ var indexBloat = class{
 }
 
 // emptyIndex is advice, unless pgstattuple measures that the estimate is wrong.
-func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64) (*Advice, error) {
+func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64, budget *float64) (*Advice, error) {
 	text := fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes", size(empty), size(target),
 		percent(empty/target), x.Rows, x.Width)
 	do := []string{"REINDEX INDEX CONCURRENTLY " + quoted(x.Schema, x.Name),
 		"if it is soon as large again, its table loses and gets rows in a pattern that leaves pages half empty"}
-	density, why, err := s.density(ctx, x, target)
+	density, why, err := s.density(ctx, x, target, budget)
 	switch {
 	case err != nil:
 		return nil, err
@@ -130,8 +130,10 @@ func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64) 
 const whereTupleStatsSQL = `SELECT n.nspname AS schema, 'pgstatindex' AS name FROM pg_extension e
 	JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pgstattuple'`
 
-// density of the leaf pages in percent, as pgstattuple measures it; nil and how to get it where it cannot.
-func (s *server) density(ctx context.Context, x tree, target float64) (density *float64, why string, err error) {
+// density of the leaf pages in percent, as pgstattuple measures it; nil and how to get it where it cannot, or where
+// what was read already is enough for a server that has other work.
+func (s *server) density(ctx context.Context, x tree, target float64, budget *float64) (density *float64, why string,
+	err error) {
 	name := literal(quoted(x.Schema, x.Name))
 	where, err := one[table](ctx, s, whereTupleStatsSQL)
 	if err != nil {
@@ -141,9 +143,10 @@ func (s *server) density(ctx context.Context, x tree, target float64) (density *
 		return nil, "CREATE EXTENSION pgstattuple; SELECT avg_leaf_density FROM pgstatindex(" + name + ")", nil
 	}
 	sql := "SELECT avg_leaf_density FROM " + where.sql() + "("
-	if target > measureMost.Value {
+	if target > *budget {
 		return nil, sql + name + "), which reads all of it", nil
 	}
+	*budget -= target
 	var measured float64
 	err = s.conn.QueryRow(ctx, sql+"$1::regclass)", x.OID).Scan(&measured)
 	if err == nil {

@@ -11,7 +11,8 @@ import (
 )
 
 // Foreign keys whose columns no index begins with, and what was deleted from the tables that they refer to.
-const keysSQL = `SELECT n.nspname AS schema, t.relname AS name, c.conname AS constraint, rn.nspname AS to_schema,
+const keysSQL = `SELECT n.nspname AS schema, t.relname AS name, t.oid AS oid, t.relpages::float8 AS pages,
+	c.conname AS constraint, rn.nspname AS to_schema,
 	r.relname AS to_name, coalesce(s.n_tup_del, 0)::float8 AS deleted, coalesce(u.n_live_tup, 0)::float8 AS live,
 	coalesce(u.seq_scan, 0)::float8 AS scans, coalesce(u.seq_tup_read, 0)::float8 AS scanned,
 	(SELECT array_agg(a.attname::text ORDER BY k.place) FROM unnest(c.conkey) WITH ORDINALITY AS k (number, place)
@@ -30,7 +31,8 @@ const keysSQL = `SELECT n.nspname AS schema, t.relname AS name, c.conname AS con
 type foreignKey struct {
 	Schema, Name, Constraint, ToSchema, ToName string
 	Columns, ToColumns                         []string
-	Deleted, Live, Scans, Scanned              float64
+	Deleted, Live, Scans, Scanned, Pages       float64
+	OID                                        uint32
 
 	also []foreignKey // other keys that the same index serves
 }
@@ -59,36 +61,97 @@ func byIndex(keys []foreignKey) (all []foreignKey) {
 
 // foreignKeys without an index: who deletes what they refer to, or changes its key, reads their table whole.
 var foreignKeys = class{
-	name:    "foreign keys",
-	healthy: "no foreign key makes deletes read a whole table", causes: []string{"missing-index"},
+	name: "foreign keys", healthy: "no foreign key makes deletes read a whole table", primary: true,
+	causes: []string{"missing-index"},
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		keys, err := ask[foreignKey](ctx, s, keysSQL, rowsScan.Value)
+		if err != nil || len(keys) == 0 {
+			return nil, err
+		}
+		d, err := s.figures(ctx)
+		if err != nil || d == nil {
+			return nil, err
+		}
+		updates, err := s.updates(ctx)
+		more := 0
 		for _, k := range byIndex(keys) {
 			changes := 0.0
 			if k.Deleted < deletesLeast.Value {
-				if changes, err = s.keyChanges(ctx, k); err != nil {
+				changes = k.changes(updates)
+			}
+			switch {
+			case k.Deleted+changes < deletesLeast.Value:
+			case len(all) == tablesMost:
+				more++
+			default:
+				a, err := s.keyAdvice(ctx, k, changes, d)
+				if err != nil {
 					return all, err
 				}
-			}
-			if k.Deleted+changes >= deletesLeast.Value && len(all) < tablesMost {
-				all = append(all, k.advice(changes))
+				if a != nil {
+					all = append(all, *a)
+				}
 			}
 		}
+		s.more("foreign keys", more)
 		return all, err
 	},
 }
 
-// keyChanges are the calls of statements that set the key which is referred to.
-func (s *server) keyChanges(ctx context.Context, k foreignKey) (calls float64, err error) {
-	statements, err := s.statements(ctx)
-	for _, one := range statements {
-		if sets(one.Query, k.ToName, k.ToColumns) || slices.ContainsFunc(k.also, func(other foreignKey) bool {
-			return sets(one.Query, other.ToName, other.ToColumns)
-		}) {
-			calls += one.Calls
+// keyAdvice is a problem where the whole scans take their part of a processor. nil: the server would not use an index.
+func (s *server) keyAdvice(ctx context.Context, k foreignKey, changes float64, d *databaseFigures) (*Advice, error) {
+	columns, err := ask[column](ctx, s, columnsSQL, k.OID, k.Schema, k.Name)
+	if err != nil {
+		return nil, err
+	}
+	a := k.advice(changes)
+	rows := k.Live
+	for _, c := range columns {
+		if slices.Contains(k.Columns, c.Name) {
+			if !c.Known {
+				a.asked = true
+				a.Evidence = append(a.Evidence, "how its values spread is not known: ANALYZE, and the right to read it")
+				return &a, nil
+			}
+			rows *= c.share(k.Live)
 		}
 	}
-	return calls, err
+	if !s.pays(table{Live: k.Live, Pages: k.Pages}, max(rowsFoundAtLeast, rows)) {
+		return nil, nil
+	}
+	if perS := d.perSecond((k.Deleted + changes) * k.Live); perS == nil || *perS < scanRowsPS.Value {
+		a.Level = Note
+	}
+	return &a, nil
+}
+
+var updated = regexp.MustCompile(`(?i)^\s*update\s+(?:only\s+)?(?:"?[\pL\pN_$]+"?\.)?"?([\pL\pN_$]+)`)
+
+// updates that ran, by the table that they change: a server has thousands of keys, and thousands of statements.
+func (s *server) updates(ctx context.Context) (map[string][]statement, error) {
+	statements, err := s.statements(ctx)
+	all := map[string][]statement{}
+	for _, one := range statements {
+		if found := updated.FindStringSubmatch(one.Query); found != nil {
+			name := strings.ToLower(found[1])
+			all[name] = append(all[name], one)
+		}
+	}
+	return all, err
+}
+
+// changes are the calls of statements that set the key which is referred to.
+func (k foreignKey) changes(updates map[string][]statement) (calls float64) {
+	counted := map[string]bool{}
+	for _, to := range append([]foreignKey{k}, k.also...) {
+		for _, one := range updates[strings.ToLower(to.ToName)] {
+			if !counted[one.Query] && sets(one.Query, to.ToName, to.ToColumns) {
+				counted[one.Query] = true
+				calls += one.Calls
+			}
+		}
+	}
+	return calls
 }
 
 const (

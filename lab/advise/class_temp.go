@@ -9,8 +9,9 @@ import (
 )
 
 const churnSQL = `SELECT relname AS name, n_live_tup::float8 AS live, n_dead_tup::float8 AS dead,
-	n_tup_del::float8 AS written, pg_total_relation_size(relid)::float8 AS size FROM pg_stat_sys_tables
-	WHERE schemaname = 'pg_catalog' AND relname IN ('pg_attribute', 'pg_class', 'pg_type', 'pg_depend', 'pg_index')
+	n_tup_del::float8 AS written, (SELECT c.relpages::float8 * 8192 FROM pg_class c WHERE c.oid = relid) AS size
+	FROM pg_stat_sys_tables WHERE schemaname = 'pg_catalog'
+		AND relname IN ('pg_attribute', 'pg_class', 'pg_type', 'pg_depend', 'pg_index')
 	ORDER BY n_tup_del DESC`
 
 // tempSettings of our engine keep temp tables out of the shared catalogs.
@@ -20,21 +21,28 @@ var tempSettings = []string{"enable_temp_memory_catalog", "temp_local_invalidati
 // churn of the catalogs by temp tables that come and go.
 var churn = class{
 	name: "temp table churn", healthy: "temp tables do not rewrite the catalogs",
-	causes: []string{"catalog-churn"},
+	causes: []string{"catalog-churn"}, primary: true,
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		catalogs, err := ask[table](ctx, s, churnSQL)
 		if err != nil {
 			return nil, err
 		}
+		d, err := s.figures(ctx)
+		if err != nil || d == nil {
+			return nil, err
+		}
 		var evidence []string
 		level := Note
 		for _, c := range catalogs {
-			if c.Written < churnLeast.Value || c.Written < churnTimes.Value*c.Live {
+			perS := d.perSecond(c.Written)
+			if c.Written < churnLeast.Value || c.Written < churnTimes.Value*c.Live ||
+				perS != nil && *perS < churnPerS.Value {
 				continue
 			}
-			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics began, %.0f live "+
-				"and %.0f dead; %s", c.Name, c.Written, c.Live, c.Dead, size(c.Size)))
-			if c.Written >= 2*churnTimes.Value*c.Live {
+			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics began%s, %.0f live "+
+				"and %.0f dead; %s", c.Name, c.Written, rateText(perS, ", %.1f a second"), c.Live, c.Dead,
+				size(c.Size)))
+			if perS != nil && *perS >= 10*churnPerS.Value {
 				level = Problem
 			}
 		}
@@ -61,9 +69,14 @@ var churn = class{
 	},
 }
 
-const tempSQL = `SELECT count(*)::float8 AS live, coalesce(max(pg_relation_size(c.oid)), 0)::float8 AS size,
-	count(DISTINCT c.relnamespace)::float8 AS pages FROM pg_class c
-	WHERE c.relpersistence = 't' AND c.relkind = 'r' AND c.reltuples < 0 AND pg_relation_size(c.oid) >= $1::float8`
+// The size takes a lock: a table that its session is making or emptying is left out, or we would wait for it.
+const tempSQL = `WITH locked AS MATERIALIZED (SELECT relation FROM pg_locks WHERE mode = 'AccessExclusiveLock'
+		AND relation IS NOT NULL),
+	made AS MATERIALIZED (SELECT oid, relnamespace FROM pg_class WHERE relpersistence = 't' AND relkind = 'r'
+		AND reltuples < 0 AND oid NOT IN (SELECT relation FROM locked) LIMIT 1000),
+	sized AS MATERIALIZED (SELECT relnamespace, pg_relation_size(oid) AS size FROM made)
+	SELECT count(*)::float8 AS live, coalesce(max(size), 0)::float8 AS size,
+	count(DISTINCT relnamespace)::float8 AS pages FROM sized WHERE size >= $1::float8`
 
 // tempStatistics: autovacuum never sees a temp table, so nobody analyzes it but its session.
 var tempStatistics = class{
@@ -73,12 +86,8 @@ var tempStatistics = class{
 		if err != nil || t == nil || t.Live < 1 {
 			return nil, err
 		}
-		level := Note
-		if t.Live >= tempMany.Value {
-			level = Problem
-		}
 		loaded := strings.Contains(s.value("shared_preload_libraries"), "online_analyze")
-		return []Advice{{ID: "temp-statistics", Level: level, Title: "Temp tables are joined without statistics",
+		return []Advice{{ID: "temp-statistics", Level: Note, Title: "Large temp tables have no statistics",
 			Mechanism: "Autovacuum does not see temp tables: until its session runs ANALYZE, the planner guesses " +
 				"ten pages.",
 			Evidence: []string{fmt.Sprintf("%.0f temp tables of %.0f sessions now, the largest of %s, were never "+
@@ -109,7 +118,7 @@ var files = class{
 		seen := fmt.Sprintf("%.0f relations, %.0f of them indexes, in this one of %.0f databases", n.Live, n.Dead,
 			n.Pages)
 		if s.host != nil {
-			seen += fmt.Sprintf("; %d files in the data folder", count(filepath.Join(s.value("data_directory"),
+			seen += fmt.Sprintf("; %d files in the data folder", count(ctx, filepath.Join(s.value("data_directory"),
 				"base")))
 		}
 		level := Note
@@ -127,12 +136,12 @@ var files = class{
 	},
 }
 
-func count(dir string) (n int) {
+func count(ctx context.Context, dir string) (n int) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			n++
 		}
-		if n >= filesWalked {
+		if n >= filesWalked || ctx.Err() != nil {
 			return filepath.SkipAll
 		}
 		return nil

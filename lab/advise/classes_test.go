@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 
 	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/platform/problem"
@@ -37,6 +35,9 @@ func TestServer(t *testing.T) {
 		"StatisticsTarget": statisticsTarget, "Connections": shortSessions, "Churn": catalogChurn,
 		"TempStatistics": tempWithoutStatistics, "Emptying": smallTablesTruncated, "Replica": laggingReplica,
 		"Totals": splitTotals, "Files": manyFiles,
+		"VacuumIsNotBlamed": vacuumIsNotBlamed, "OtherDatabases": otherDatabases, "AMoment": aMoment,
+		"PgbenchIsHealthy": pgbenchIsHealthy, "OwnSettings": ownSettings, "EachIsSaidOnce": eachIsSaidOnce,
+		"UsefulIndexes": usefulIndexes, "ALockedTable": aLockedTable,
 		"Prices": pricesOfADiagnosis, "RoundTrip": roundTrip, "Stopped": stoppedInBetween, "BuildStopped": buildStopped,
 		"SomebodyElse": somebodyElse, "Restart": restartIsReportedOrDone, "Refusals": refusals,
 	} {
@@ -131,10 +132,15 @@ func settingsSetTwice(t *testing.T, b *bench) {
 }
 
 func librariesNotLoaded(t *testing.T, b *bench) {
-	b.configure(t, "nosuchlibrary.enabled = on\n")
+	b.configure(t, "nosuchlibrary.enabled = on\nonline_analyze.enable = on\ncron.database_name = 'x'\n")
 	dsn := b.database(t)
-	a := until(t, dsn, "library:nosuchlibrary")
-	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 1") {
+	none(t, advised(t, dsn), "library:nosuch") // it may be an application's own
+	if a := until(t, dsn, "library:pg_cron"); a.Level != Note || a.Applicable() ||
+		!strings.Contains(a.Do[0], "install pg_cron first") {
+		t.Errorf("it is not installed: %+v", a)
+	}
+	a := until(t, dsn, "library:online_analyze")
+	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 2") {
 		t.Errorf("%+v", a)
 	}
 	out, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
@@ -145,6 +151,7 @@ func librariesNotLoaded(t *testing.T, b *bench) {
 
 func oldStatistics(t *testing.T, b *bench) {
 	dsn := b.database(t)
+	lower(t, staleFor, 0)
 	b.on(t, dsn, orders, "ANALYZE orders", "UPDATE orders SET text = 'y' WHERE id <= 15000")
 	a := until(t, dsn, "analyze:public.orders")
 	if a.Level != Problem || a.Changes[0].SQL != `ANALYZE "public"."orders"` {
@@ -158,12 +165,19 @@ func oldStatistics(t *testing.T, b *bench) {
 
 func autovacuumBehind(t *testing.T, b *bench) {
 	dsn := b.database(t)
+	lower(t, staleFor, 0)
 	b.on(t, dsn, orders, "VACUUM ANALYZE orders", "UPDATE orders SET text = 'y'",
-		"CREATE TABLE quiet (id int) WITH (autovacuum_enabled = off)")
+		"CREATE TABLE quiet (id int) WITH (autovacuum_enabled = off)",
+		"CREATE TABLE queue WITH (autovacuum_enabled = false) AS SELECT g AS id FROM generate_series(1, 3000) g",
+		"DELETE FROM queue")
 	if a := until(t, dsn, "vacuum:public.orders"); a.Level != Problem {
 		t.Errorf("%+v", a)
 	}
-	if a := until(t, dsn, "autovacuum:public.quiet"); a.Level != Problem || !a.Applicable() {
+	if a := until(t, dsn, "autovacuum:public.quiet"); a.Level != Note || !a.Applicable() {
+		t.Errorf("nothing is missing yet: %+v", a)
+	}
+	if a := until(t, dsn, "autovacuum:public.queue"); a.Level != Problem ||
+		!strings.HasSuffix(a.Changes[0].Undo, "(autovacuum_enabled = false)") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -171,6 +185,7 @@ func autovacuumBehind(t *testing.T, b *bench) {
 func horizonHeld(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, heldXIDs, 20)
+	lower(t, heldFor, 0)
 	holder := clustertest.Connect(t, dsn, "")
 	run(t, holder, "CREATE TABLE t (id int)", "BEGIN", "INSERT INTO t VALUES (4242424242 % 7)")
 	prepared := clustertest.Connect(t, dsn, "")
@@ -183,13 +198,40 @@ func horizonHeld(t *testing.T, b *bench) {
 	}
 	id := fmt.Sprintf("horizon:session:%d", holder.PgConn().PID())
 	a := until(t, dsn, id)
-	if a.Level != Problem || len(a.Changes) != 1 || a.Changes[0].Name != "idle_in_transaction_session_timeout" ||
-		strings.Contains(fmt.Sprint(a), "4242424242") {
-		t.Errorf("%+v", a)
+	if a.Level != Note || len(a.Changes) != 0 || strings.Contains(fmt.Sprint(a), "4242424242") {
+		t.Errorf("nothing is missing yet: %+v", a)
 	}
 	until(t, dsn, "horizon:prepared-transaction:forgotten")
+	b.on(t, dsn, orders, "DELETE FROM orders", "VACUUM orders")
+	patience.Until(t, "the dead rows are counted", func() bool { return advised(t, dsn).Find(id).Level == Problem })
+	if a := until(t, dsn, id); !strings.Contains(a.Evidence[1], "000 dead rows in 1 tables") ||
+		!strings.Contains(strings.Join(a.Do, ""), "after asking whose it is") {
+		t.Errorf("%+v", a)
+	}
+	r := advised(t, dsn)
+	for _, id := range r.IDs() {
+		if a := r.Find(id); strings.Contains(fmt.Sprint(a.Changes), "timeout") {
+			t.Errorf("--all ends sessions: %+v", a)
+		}
+	}
+	roleTimeout(t, dsn)
 	if a := until(t, dsn, "slot:nobody"); a.Level != Note {
 		t.Errorf("a slot that holds little: %+v", a)
+	}
+}
+
+// roleTimeout is given by its ID alone, to one role in one database, and taken back.
+func roleTimeout(t *testing.T, dsn string) {
+	t.Helper()
+	const timeouts = "SELECT count(*) FROM pg_db_role_setting, unnest(setconfig) c WHERE c LIKE 'idle_in_transaction%'"
+	a := until(t, dsn, "timeout:"+value[string](t, dsn, "SELECT current_user"))
+	h := Applier{DSN: dsn, Folder: t.TempDir()}
+	if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil || value[int](t, dsn, timeouts) != 1 {
+		t.Errorf("it is not set: %v", err)
+	}
+	none(t, advised(t, dsn), "timeout:")
+	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, timeouts) != 0 {
+		t.Errorf("it was not taken back: %v", err)
 	}
 }
 
@@ -251,6 +293,7 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 		made("kept", "id"), made("renamed", "code"),
 		"CREATE INDEX ON indexed_lines (parent, id)")
 	lower(t, deletesLeast, 20)
+	lower(t, scanRowsPS, 0)
 	const remove = "DELETE FROM %s WHERE id > 1975; SELECT pg_stat_force_next_flush()"
 	b.on(t, dsn, fmt.Sprintf(remove, "deleted"), fmt.Sprintf(remove, "indexed"))
 	a := until(t, dsn, "foreign-key:public.deleted_lines(parent)")
@@ -321,6 +364,7 @@ func scanned(t *testing.T, b *bench) (dsn string, conn *pgx.Conn) {
 }
 
 func missingIndex(t *testing.T, b *bench) {
+	lower(t, scanRowsPS, 0)
 	dsn, _ := scanned(t, b)
 	a := until(t, dsn, "scan:public.orders(customer)")
 	if a.Level != Problem || strings.Contains(strings.Join(a.Evidence, ""), "77") || a.Memory == "" {
@@ -387,6 +431,7 @@ func needlessIndexes(t *testing.T, b *bench) {
 func spills(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, spillsLeast, 3)
+	lower(t, spillsPerS, 0)
 	conn := clustertest.Connect(t, dsn, "")
 	run(t, conn, "SET work_mem = '64kB'")
 	for range 4 {
@@ -425,6 +470,7 @@ func statisticsTarget(t *testing.T, b *bench) {
 func shortSessions(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, sessionsOf, 10)
+	lower(t, sessionsPS, 0)
 	lower(t, lifeLeast, 3600) // this machine may be slow: an hour is shorter than no session of a test
 	for range 12 {
 		conn := clustertest.Connect(t, dsn, "")
@@ -442,6 +488,7 @@ func catalogChurn(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, churnLeast, 1000)
 	lower(t, churnTimes, 0.5)
+	lower(t, churnPerS, 0)
 	conn := clustertest.Connect(t, dsn, "")
 	var columns []string
 	for i := range 200 {
@@ -481,6 +528,7 @@ func smallTablesTruncated(t *testing.T, b *bench) {
 	}
 	b.on(t, dsn, "CREATE EXTENSION pg_stat_statements")
 	lower(t, emptyLeast, 20)
+	lower(t, emptyShare, 0)
 	conn := clustertest.Connect(t, dsn, "")
 	run(t, conn, "CREATE TEMP TABLE small (id int)", "CREATE TEMP TABLE large (id int)",
 		"CREATE TABLE lasting (id int)", "SET pg_stat_statements.track_planning = on")
@@ -526,26 +574,10 @@ func smallTablesTruncated(t *testing.T, b *bench) {
 	}
 }
 
-// laggingReplica streams the log as a standby does, and says that it has replayed nothing of it.
 func laggingReplica(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, lagBytes, 1<<20)
-	config, err := pgconn.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.RuntimeParams["replication"], config.RuntimeParams["application_name"] = "true", "slow_standby"
-	config.RuntimeParams["wal_sender_timeout"] = "0" // it never answers, and stays until it is seen
-	conn, err := pgconn.ConnectConfig(patience.Context(t), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	at := value[string](t, dsn, "SELECT pg_current_wal_flush_lsn()::text")
-	conn.Frontend().Send(&pgproto3.Query{String: "START_REPLICATION PHYSICAL " + at})
-	if err := conn.Frontend().Flush(); err != nil {
-		t.Fatal(err)
-	}
+	slowReplica(t, dsn, "slow_standby")
 	b.on(t, dsn, orders)
 	until(t, dsn, "replica:slow_standby")
 }

@@ -29,7 +29,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{own: clustertest.Alone(t, map[string]string{
-		"wal_level": "replica", "max_wal_senders": "4", "max_replication_slots": "4", "max_prepared_transactions": "2",
+		"wal_level": "replica", "max_wal_senders": "8", "max_replication_slots": "4", "max_prepared_transactions": "2",
 		// Autovacuum is on, and does not tidy up what a test plants.
 		"autovacuum_naptime": "1d", "shared_preload_libraries": "pg_stat_statements",
 	})}

@@ -33,7 +33,12 @@ type server struct {
 	host     *machine.Facts // nil: its machine cannot be read
 	missing  []Unavailable
 	ran      []statement // nil: not read yet
-	sampled  []string    // statements that the diagnosis saw
+	read     []table     // nil: not read yet
+	byTable  map[string][]index
+	counted  *databaseFigures
+	sampled  []string // statements that the diagnosis saw
+	// perTransaction is how many seconds pass from one to the next; 0: not measured yet.
+	perTransaction float64
 }
 
 // setting of the server.
@@ -101,7 +106,8 @@ func (s *server) lookAtMachine(ctx context.Context) {
 		s.miss("machine", "the server runs elsewhere, or in a container: its memory, disk and files are not seen")
 		return
 	}
-	facts, err := machine.Read(s.value("data_directory"))
+	// What binds the server counts: its control group may be another one than ours.
+	facts, err := machine.ReadOf(here.Postmaster, s.value("data_directory"))
 	if err != nil {
 		s.miss("machine", err.Error())
 		return

@@ -44,19 +44,33 @@ func TestEqualities(t *testing.T) {
 
 // An index is named only where statements run as often as the table is read whole, and where none serves them.
 func TestWholeScans_NamesWhatIsMissing(t *testing.T) {
-	orders := table{Schema: "public", Name: "orders", Scans: 12, Scanned: 120_000, Live: 10_000}
-	columns := []column{{Name: "id", Number: 1}, {Name: "customer", Number: 2}}
+	orders := table{Schema: "public", Name: "orders", Scans: 12, Scanned: 120_000, Live: 10_000, Pages: 200}
+	columns := []column{{Name: "id", Number: 1, Known: true, Sortable: true, Distinct: -1},
+		{Name: "customer", Number: 2, Known: true, Sortable: true, Distinct: 500},
+		{Name: "tenant", Number: 3, Known: true, Sortable: true, Distinct: 1, Commons: 1, Common: 1, Squares: 1},
+		{Name: "state", Number: 4, Known: true, Sortable: true, Distinct: 5, Commons: 1, Common: 0.8, Squares: 0.64},
+		{Name: "hidden", Number: 5, Sortable: true}, {Name: "point", Number: 6, Known: true, Distinct: -1},
+		{Name: "text", Number: 7, Known: true, Sortable: true, Distinct: -1, Width: 900}}
 	byID := index{Schema: "public", Name: "orders_pkey", Table: "orders", Keys: "1", Valid: true}
 	for _, c := range []struct {
-		query string
-		calls float64
-		want  string
+		query       string
+		calls, rows float64
+		want        string
 	}{
-		{"SELECT count(*) FROM orders WHERE customer = $1", 12, "scan:public.orders(customer)"},
-		{"SELECT count(*) FROM orders WHERE customer = $1", 3, "scan:public.orders"},
-		{"SELECT 1 FROM orders WHERE id IN (SELECT x FROM t) AND customer = $1", 12, "scan:public.orders"},
+		{"SELECT count(*) FROM orders WHERE customer = $1", 12, 12, "scan:public.orders(customer)"},
+		{"SELECT count(*) FROM orders WHERE customer = $1", 3, 3, "scan:public.orders"},
+		{"SELECT 1 FROM orders WHERE id IN (SELECT x FROM t) AND customer = $1", 12, 12, "scan:public.orders"},
+		{"SELECT id FROM orders WHERE customer = $1", 12, 12 * 5000, "scan:public.orders"}, // half of the rows
+		{"SELECT count(*) FROM orders WHERE tenant = $1", 12, 12, "scan:public.orders"},
+		{"SELECT count(*) FROM orders WHERE state = $1", 12, 12, "scan:public.orders"},
+		{"SELECT count(*) FROM orders WHERE tenant = $1 AND customer = $2", 12, 12, "scan:public.orders(customer)"},
+		{"SELECT count(*) FROM orders WHERE state = $1 AND customer = $2", 12, 12,
+			"scan:public.orders(customer,state)"},
+		{"SELECT count(*) FROM orders WHERE hidden = $1", 12, 12, "scan:public.orders"},
+		{"SELECT count(*) FROM orders WHERE point = $1", 12, 12, "scan:public.orders"},
+		{"SELECT count(*) FROM orders WHERE text = $1", 12, 12, "scan:public.orders"},
 	} {
-		ran := []statement{{Query: c.query, Calls: c.calls, Mean: 2}}
+		ran := []statement{{Query: c.query, Calls: c.calls, Mean: 2, Rows: c.rows}}
 		a := (&server{}).wholeScans(orders, columns, []index{byID}, ran)
 		if a.ID != c.want {
 			t.Errorf("%s, %.0f times: %s, want %s", c.query, c.calls, a.ID, c.want)
@@ -99,11 +113,12 @@ func TestLiterals_QuoteEachOfAList(t *testing.T) {
 // Each is advised on its own, and the last of several settings counts.
 func TestLibraries_AreAddedToWhatIsThereAndToEachOther(t *testing.T) {
 	s := &server{settings: map[string]setting{preloaded: {Setting: "old", Context: "postmaster"}}}
-	all := s.notLoaded([]fileSetting{{Name: preloaded, Setting: "old, waits"}, {Name: "one.x"}, {Name: "two.x"}})
-	if len(all) != 2 || all[0].Changes[0].Value != "old, waits,one" {
+	all := s.notLoaded([]fileSetting{{Name: preloaded, Setting: "old, waits"}, {Name: "auto_explain.x", Line: 1},
+		{Name: "plantuner.x", Line: 2}}, nil)
+	if len(all) != 2 || all[0].Changes[0].Value != "old, waits,auto_explain" {
 		t.Fatalf("%+v", all)
 	}
-	if got := all[1].Changes[0].Value; got != "old, waits,two" {
+	if got := all[1].Changes[0].Value; got != "old, waits,plantuner" {
 		t.Errorf("%s", got)
 	}
 	if got := withLibrary(`a, "b"`, "b"); got != `a, "b"` {

@@ -112,7 +112,7 @@ func (m *measured) holder() *waits.Holder {
 	var oldest *waits.Holder
 	for _, h := range m.holders {
 		long := h.For.Seconds() >= heldSeconds.Value || h.Kind == "replication slot" || h.Kind == "standby"
-		if long && float64(h.XIDs) >= heldXids.Value && (oldest == nil || h.XIDs > oldest.XIDs) {
+		if long && !h.Catalogs && float64(h.XIDs) >= heldXids.Value && (oldest == nil || h.XIDs > oldest.XIDs) {
 			oldest = &h
 		}
 	}

@@ -15,10 +15,13 @@ type limits struct {
 	cores       float64
 }
 
-// readLimits takes the smallest limit of our control group and all groups above it, since each one binds. root stands
-// for / so that tests can supply their own files.
-func readLimits(root string) (limits, error) {
-	text, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+// self is our own process, as /proc names it.
+const self = "self"
+
+// readLimits takes the smallest limit of a process's control group and all groups above it, since each one binds. root
+// stands for / so that tests can supply their own files.
+func readLimits(root, process string) (limits, error) {
+	text, err := os.ReadFile(filepath.Join(root, "proc", process, "cgroup"))
 	if os.IsNotExist(err) {
 		return limits{}, nil
 	}

@@ -3,14 +3,26 @@ package machine
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// Read reads the machine's facts; the disk is the one under dir.
-func Read(dir string) (Facts, error) {
+// Read reads the machine's facts, as our own process may use it; the disk is the one under dir.
+func Read(dir string) (Facts, error) { return read(self, dir) }
+
+// ReadOf reads the facts as another process may use the machine: its control group may be another one than ours.
+func ReadOf(pid int, dir string) (Facts, error) {
+	process := strconv.Itoa(pid)
+	if _, err := os.Stat(filepath.Join("/proc", process, "cgroup")); err != nil {
+		return Facts{}, fmt.Errorf("read the control group of process %d: %w", pid, err)
+	}
+	return read(process, dir)
+}
+
+func read(process, dir string) (Facts, error) {
 	memory, err := installedMemory("/proc/meminfo")
 	if err != nil {
 		return Facts{}, err
@@ -26,7 +38,7 @@ func Read(dir string) (Facts, error) {
 		DiskFreeBytes: int64(fs.Bavail) * int64(fs.Bsize),
 	}
 	f.Disk, f.DiskName = diskUnder(dir)
-	limits, err := readLimits("/")
+	limits, err := readLimits("/", process)
 	if err != nil {
 		return Facts{}, err
 	}

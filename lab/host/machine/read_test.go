@@ -54,11 +54,29 @@ func TestReadLimits(t *testing.T) {
 		}, limits{512 << 20, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := readLimits(files.Tree(t, c.files))
+			got, err := readLimits(files.Tree(t, c.files), self)
 			if err != nil || got != c.want {
 				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 			}
 		})
+	}
+}
+
+// The server may be in a control group of its own: ours says nothing about its memory.
+func TestReadLimits_OfAnotherProcess(t *testing.T) {
+	root := files.Tree(t, map[string]string{
+		"proc/self/cgroup": "0::/user\n", "proc/4711/cgroup": "0::/system/postgresql\n",
+		"sys/fs/cgroup/user/memory.max":              "1073741824\n",
+		"sys/fs/cgroup/system/postgresql/memory.max": "8589934592\n",
+	})
+	if got, err := readLimits(root, "4711"); err != nil || got.memoryBytes != 8<<30 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := readLimits(root, self); err != nil || got.memoryBytes != 1<<30 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if f, err := ReadOf(1<<30, t.TempDir()); err == nil {
+		t.Errorf("of no process: %+v", f)
 	}
 }
 

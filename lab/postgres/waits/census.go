@@ -38,12 +38,16 @@ type Holder struct {
 	XIDs        int64 // transactions started since
 	For         time.Duration
 	Query       string
+	User        string
+	Backend     string // kind of process, as pg_stat_activity names it
+	// Catalogs: it holds back the catalogs alone, and no table of a user.
+	Catalogs bool
 }
 
 //go:embed horizon.sql
 var horizonSQL string
 
-// Holders returns the oldest of each kind, the oldest first.
+// Holders returns the oldest of each kind, the oldest first. VACUUM and other databases hold back nothing here.
 func Holders(ctx context.Context, conn *pgx.Conn, without string) ([]Holder, error) {
 	rows, err := conn.Query(ctx, horizonSQL, without)
 	if err != nil {
@@ -51,7 +55,8 @@ func Holders(ctx context.Context, conn *pgx.Conn, without string) ([]Holder, err
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h Holder, err error) {
 		var held float64
-		err = row.Scan(&h.Kind, &h.Name, &h.Application, &h.State, &h.XIDs, &held, &h.Query)
+		err = row.Scan(&h.Kind, &h.Name, &h.Application, &h.State, &h.XIDs, &held, &h.Query, &h.User, &h.Backend,
+			&h.Catalogs)
 		h.For = seconds(held)
 		return h, err
 	})
