@@ -23,8 +23,8 @@ var lockOfIdleClient = cause{
 			"the processor is the reason"}
 		f.Next = []string{
 			"find what the program does between the last statement above and its commit",
-			"ALTER ROLE … SET idle_in_transaction_session_timeout = '1min'    for the role of that program alone: its " +
-				"sessions then lose such transactions",
+			"ALTER ROLE … SET idle_in_transaction_session_timeout = '1min'    for the role of that program alone: " +
+				"its sessions then lose such transactions",
 		}
 		return f, ""
 	},

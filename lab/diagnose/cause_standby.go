@@ -22,21 +22,22 @@ var standbyConfirms = cause{
 				"holds its locks until then.",
 			Evidence: append(m.top(waits.Standby), fmt.Sprintf("others wait %s of the time for locks that such "+
 				"commits hold", percent(behind))),
-			Excluded: []string{"the log and the disk of this server: a commit waits for the standby after its own flush"},
+			Excluded: []string{"the log and the disk of this server: a commit waits for the standby after its own " +
+				"flush"},
 		}
 		standbys, connected := m.standbys()
 		f.Evidence = append(f.Evidence, standbys...)
 		if connected {
 			f.Next = []string{"compare the lags above with a round trip to the standby (ping): the rest is the " +
 				"standby's own disk, or with synchronous_commit = remote_apply its replay",
-				"SHOW synchronous_commit    remote_apply waits for the replay, on for the standby's flush, remote_write " +
-					"for less; local does not wait, and then a commit may be lost with this server"}
+				"SHOW synchronous_commit    remote_apply waits for the replay, on for the standby's flush, " +
+					"remote_write for less; local does not wait, and then a commit may be lost with this server"}
 			return f, ""
 		}
 		f.Title = "Commits wait for a synchronous standby that is not connected"
 		f.Next = []string{"start the standby; its commits go on by themselves",
-			"or let commits go on without it, as long as it is away: ALTER SYSTEM SET synchronous_standby_names = '', " +
-				"SELECT pg_reload_conf(). They are then lost if this server is"}
+			"or let commits go on without it, as long as it is away: ALTER SYSTEM SET synchronous_standby_names = " +
+				"'', SELECT pg_reload_conf(). They are then lost if this server is"}
 		return f, ""
 	},
 }
@@ -59,8 +60,9 @@ func (m *measured) standbys() (lines []string, connected bool) {
 			}
 			return fmt.Sprintf("%.1f ms", 1000**s)
 		}
-		lines = append(lines, fmt.Sprintf("standby %s: a change is received after %s, flushed after %s, replayed after %s",
-			m.delta.Label(counters.Replicas, key), lag("write_lag_s"), lag("flush_lag_s"), lag("replay_lag_s")))
+		lines = append(lines, fmt.Sprintf("standby %s: a change is received after %s, flushed after %s, replayed "+
+			"after %s", m.delta.Label(counters.Replicas, key), lag("write_lag_s"), lag("flush_lag_s"),
+			lag("replay_lag_s")))
 	}
 	if !connected {
 		lines = append(lines, "no synchronous standby is connected")

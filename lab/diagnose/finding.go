@@ -83,7 +83,8 @@ type cause struct {
 var causes = []cause{
 	lockOfIdleClient, clientGaps, largeResults, catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
 	staleStatistics, wholeTables, unusedIndexes, spills, bulkWriting, longStatements, lockContention, quota, stolen,
-	processorsByOthers, processorsFull, connectionStorm, diskByOthers, standbyConfirms, logFlush, reading, innerLocks, otherProcesses,
+	processorsByOthers, processorsFull, connectionStorm, diskByOthers, standbyConfirms,
+	logFlush, reading, innerLocks, otherProcesses,
 	toldToWait, fullCoreNote, standstill,
 }
 

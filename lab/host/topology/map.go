@@ -383,8 +383,8 @@ func (m Map) oddNodes() (odd []string) {
 	}
 	if d := float64(sum - m.MemoryBytes); sum > 0 && m.MemoryBytes > 0 &&
 		max(d, -d) > memoryApart*float64(m.MemoryBytes) {
-		odd = append(odd, fmt.Sprintf("the nodes have %.1f GB of memory together and the machine has %.1f GB: memory was "+
-			"added or taken away while it ran, and the map of nodes does not show where", float64(sum)/(1<<30),
+		odd = append(odd, fmt.Sprintf("the nodes have %.1f GB of memory together and the machine has %.1f GB: memory "+
+			"was added or taken away while it ran, and the map of nodes does not show where", float64(sum)/(1<<30),
 			float64(m.MemoryBytes)/(1<<30)))
 	}
 	for i, n := range m.Nodes {

@@ -73,7 +73,8 @@ func TestMarkerOfAnotherUser_IsHidden(t *testing.T) {
 	b := setup(t)
 	check(t, os.MkdirAll(b.dir("theirs"), 0o755))
 	check(t, os.WriteFile(filepath.Join(b.dir("theirs"), cluster.MarkerFile), []byte("{}"), 0))
-	if st := b.status("theirs"); st.State != cluster.Hidden || !strings.Contains(st.Problem, "as the user who made it") {
+	if st := b.status("theirs"); st.State != cluster.Hidden ||
+		!strings.Contains(st.Problem, "as the user who made it") {
 		t.Errorf("status %+v", st)
 	}
 }

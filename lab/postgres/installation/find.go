@@ -18,8 +18,8 @@ import (
 	"plimsoll/platform/problem"
 )
 
-const hintMissing = "install PostgreSQL 15-18 (Debian: apt-get install postgresql), name a prefix with --engine DIR, or " +
-	"build ours in a checkout of Plimsoll: make engine"
+const hintMissing = "install PostgreSQL 15-18 (Debian: apt-get install postgresql), name a prefix with --engine DIR, " +
+	"or build ours in a checkout of Plimsoll: make engine"
 
 // hintToGet says how to get one of the engines that the make targets provide.
 func hintToGet(flavour string) string {

@@ -37,8 +37,8 @@ func TestFind(t *testing.T) {
 	})
 	t.Run("NoneInstalledSaysHowToGetOne", func(t *testing.T) {
 		_, err := installation.FindMajor(t.Context(), installation.System, 99)
-		problemtest.Want(t, err, problem.Environment, "no PostgreSQL 99 is installed on this machine", "apt-get install",
-			"--engine DIR")
+		problemtest.Want(t, err, problem.Environment, "no PostgreSQL 99 is installed on this machine",
+			"apt-get install", "--engine DIR")
 		if strings.Contains(err.Error(), "file does not exist") {
 			t.Errorf("%v: which file?", err)
 		}
