@@ -81,7 +81,7 @@ func TestReader(t *testing.T) {
 func TestEvent_Class(t *testing.T) {
 	for event, want := range map[Event]Class{
 		{"IPC", "SyncRep"}: Standby, {"LWLock", "SyncRep"}: Standby, {"IO", "WalSync"}: WAL,
-		{"LWLock", "WALWrite"}: WAL,
+		{"LWLock", "WALWrite"}:     WAL,
 		{"Timeout", "CommitDelay"}: WAL, {"Activity", "WalWriterMain"}: Idle, {"Lock", "tuple"}: Lock,
 		{"", ""}: Running, {"Quantum", "Foam"}: Other,
 	} {
