@@ -35,8 +35,9 @@ func (r *Repairer) refuseLoad(ctx context.Context) error {
 
 const (
 	checksumsSQL = "SELECT coalesce(checksum_failures, 0) FROM pg_stat_database WHERE datname = current_database()"
-	heapSQL      = "SELECT coalesce(min(format('block %s: %s', blkno, msg)), '') FROM verify_heapam($1::regclass)"
-	indexesSQL   = `SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+	heapSQL      = "SELECT coalesce(min(format('block %s: %s', blkno, msg)), '') " +
+		"FROM verify_heapam($1::regclass, check_toast => true)"
+	indexesSQL = `SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = $1::regclass AND a.amname = 'btree' AND i.indisvalid`
 	indexSQL = "SELECT bt_index_check($1::regclass, true)"
 )
