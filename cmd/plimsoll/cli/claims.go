@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/view/report"
 )
 
 // claimView is one claim with what is known about it here.
@@ -124,8 +125,7 @@ func (a *app) tableOfClaims(views []claimView) {
 		counts[v.Verdict]++
 		byID[v.ID] = v
 	}
-	fmt.Fprintf(a.stdout, "%-5s %-12s  %-16s  %s\n", "CLAIM", "VERDICT", "WHEN",
-		"STATEMENT / claimed / takes / measured")
+	fmt.Fprintf(a.stdout, "%-5s %-12s  %s\n", "CLAIM", "VERDICT", "WHEN")
 	for i, report := range claims.Reports {
 		fmt.Fprintf(a.stdout, "\nReport %c: %s\n", 'A'+i, report.Title)
 		for _, c := range report.Claims {
@@ -139,23 +139,29 @@ func (a *app) tableOfClaims(views []claimView) {
 }
 
 func (a *app) lineOf(v claimView) {
-	const indent = 38
-	fmt.Fprintf(a.stdout, "%-5s %s  %-16s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when(),
-		v.Statement)
-	fmt.Fprintf(a.stdout, "%*s%s\n", indent, "claimed   ", v.Claimed)
+	const indent = 20
+	fmt.Fprintf(a.stdout, "%-5s %s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when())
+	row := func(name, text string) {
+		fmt.Fprint(a.stdout, report.Wrap(text, fmt.Sprintf("%*s", indent, name), strings.Repeat(" ", indent)))
+	}
+	row("statement ", v.Statement)
+	row("claimed   ", v.Claimed)
 	if v.TakesS > 0 {
-		fmt.Fprintf(a.stdout, "%*sabout %s: %s\n", indent, "takes     ", roughly(v.plan.Takes), v.plan.Text)
+		row("takes     ", fmt.Sprintf("about %s: %s", roughly(v.plan.Takes), v.plan.Text))
 	}
 	if v.Measured != nil {
-		fmt.Fprintf(a.stdout, "%*s%s%s\n", indent, "measured  ", *v.Measured, v.marks())
+		row("measured  ", *v.Measured+v.marks())
 	}
 }
 
 func (a *app) showClaim(v claimView) {
-	fmt.Fprintf(a.stdout, "%s  %s\n", v.ID, v.Statement)
-	fmt.Fprintf(a.stdout, "  claimed     %s\n", v.Claimed)
+	row := func(name, text string) {
+		fmt.Fprint(a.stdout, report.Wrap(text, fmt.Sprintf("  %-10s  ", name), strings.Repeat(" ", 14)))
+	}
+	fmt.Fprint(a.stdout, report.Wrap(v.Statement, v.ID+"  ", "     "))
+	row("claimed", v.Claimed)
 	if v.Measured != nil {
-		fmt.Fprintf(a.stdout, "  measured    %s\n", *v.Measured)
+		row("measured", *v.Measured)
 	}
 	fmt.Fprintf(a.stdout, "  verdict     %s%s\n", a.paint(v.Verdict, string(v.Verdict)), v.marks())
 	if v.At != nil {
@@ -166,6 +172,6 @@ func (a *app) showClaim(v claimView) {
 		if i == 0 {
 			head = "conditions"
 		}
-		fmt.Fprintf(a.stdout, "  %-10s  %s: %s\n", head, c.Name, c.Text)
+		row(head, c.Name+": "+c.Text)
 	}
 }

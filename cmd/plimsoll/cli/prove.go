@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/prove/proof"
 	"plimsoll/lab/prove/self"
 	"plimsoll/lab/run"
+	"plimsoll/lab/view/report"
 	"plimsoll/platform/format"
 	"plimsoll/platform/problem"
 )
@@ -295,7 +296,7 @@ func (a *app) acceptable(all []claims.Claim, bench site.Bench) (some []claims.Cl
 		e, _ := experiments.For(c.ID)
 		if e.Refuse != nil {
 			if err := e.Refuse(bench); err != nil {
-				a.meter.Say("%s is left out: %v; %s", c.ID, err, problem.HintOf(err))
+				a.sayWrapped("", fmt.Sprintf("%s is left out: %v; %s", c.ID, err, problem.HintOf(err)))
 				continue
 			}
 		}
@@ -342,7 +343,7 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 	for _, item := range left {
 		texts = append(texts, fmt.Sprintf("%s (about %s, %s)", item.Claim.ID, estimateOf(item), item.Due))
 	}
-	a.meter.Say("left out, %d of %d: %s", len(left), len(fits)+len(left), strings.Join(texts, ", "))
+	a.sayWrapped(fmt.Sprintf("left out, %d of %d: ", len(left), len(fits)+len(left)), strings.Join(texts, ", "))
 	a.meter.Say("--budget %s would take them all", format.Duration((proof.Takes(fits)+proof.Takes(left)).
 		Truncate(time.Minute)+time.Minute))
 }
@@ -351,10 +352,15 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 func (a *app) sayItem(item proof.Item, bench site.Bench) {
 	e, _ := experiments.For(item.Claim.ID)
 	p := e.Plan(bench)
-	a.meter.Say("%s: %s; about %s", item.Claim.ID, p.Text, estimateOf(item))
+	a.sayWrapped(item.Claim.ID+": ", fmt.Sprintf("%s; about %s", p.Text, estimateOf(item)))
 	for rule := range strings.SplitSeq(p.Rules, "; ") {
-		a.meter.Say("  %s", rule)
+		a.sayWrapped("  ", rule)
 	}
+}
+
+// sayWrapped says a text in lines that a terminal shows whole.
+func (a *app) sayWrapped(first, text string) {
+	a.meter.Say("%s", strings.TrimRight(report.Wrap(text, first, "    "), "\n"))
 }
 
 func roughly(d time.Duration) string {

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/view/report"
 )
 
 func TestProve_ReportsWhatIsKept(t *testing.T) {
@@ -42,6 +44,28 @@ func TestProve_RefusesWhatHasNoEffect(t *testing.T) {
 		o := plimsoll(t, append([]string{"prove"}, args...)...)
 		if o.code == ExitOK || !strings.Contains(o.stderr, "plimsoll: "+want) || !strings.Contains(o.stderr, "hint: ") {
 			t.Errorf("%v: %d\n%s", args, o.code, o.stderr)
+		}
+	}
+}
+
+// A list, a plan and a result are shown whole on a terminal of a hundred columns.
+func TestProve_LinesFitATerminal(t *testing.T) {
+	freshState(t)
+	k := claims.Record{Claim: "C15", At: time.Now(), TookS: 90, Software: software().Version, Machine: claims.Here(),
+		Engine: "PostgreSQL 18.6 plimsoll", Command: "plimsoll prove C15",
+		Finding: claims.Finding{Verdict: claims.Refuted, Measured: strings.Repeat("measured ", 40),
+			Conditions: []claims.Condition{{Name: "engine", Text: strings.Repeat("as it is ", 30)}}}}
+	if err := claims.OpenStore("").Keep(k); err != nil {
+		t.Fatal(err)
+	}
+	shown := plimsoll(t, "prove").stdout + plimsoll(t, "prove", "C10", "C15").stdout +
+		plimsoll(t, "prove", "--all", "--budget", "1ms").stderr
+	if !strings.Contains(shown, "left out") || !strings.Contains(shown, "conditions  engine") {
+		t.Errorf("a part is missing:\n%s", shown)
+	}
+	for line := range strings.Lines(shown) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > report.Width {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }

@@ -20,13 +20,13 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 	case d == nil:
 		return nil
 	case d.Samples == 0:
-		b.WriteString(wrap(d.Unavailable, "  where the time goes: unavailable: ", "    ") + "\n")
+		b.WriteString(Wrap(d.Unavailable, "  where the time goes: unavailable: ", "    ") + "\n")
 		return nil
 	case len(d.Ledger) == 0:
 		return nil
 	}
 	b.WriteString("\n")
-	b.WriteString(wrap(diagnosisNote(d), "  where the time of operations goes: ", "    "))
+	b.WriteString(Wrap(diagnosisNote(d), "  where the time of operations goes: ", "    "))
 	var t table
 	for _, line := range d.Ledger {
 		if line.Share >= ledgerShown {
@@ -37,7 +37,7 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 		return err
 	}
 	for _, f := range d.Findings[:min(findingsShown, len(d.Findings))] {
-		b.WriteString(wrap(findingText(f), "  "+f.Level+": ", "    "))
+		b.WriteString(Wrap(findingText(f), "  "+f.Level+": ", "    "))
 	}
 	if len(d.Findings) == 0 {
 		b.WriteString("  no cause of lost time was found\n")

@@ -30,7 +30,7 @@ func intervals(b *strings.Builder, r *result.Result) error {
 	if rate := r.OpsPerSInterval; rate != nil {
 		text = rangeText(rate, perSecond) + " operations per second; " + text
 	}
-	b.WriteString(wrap(text, "  ", "  "))
+	b.WriteString(Wrap(text, "  ", "  "))
 	return nil
 }
 

@@ -49,7 +49,7 @@ func answeredAlone(b *strings.Builder, operations []result.Operation) {
 			continue
 		}
 		some = true
-		b.WriteString(wrap(fmt.Sprintf("%s p50 %s, p95 %s, p99 %s, max %s ms", op.ID, l.P50, l.P95, l.P99, l.Max),
+		b.WriteString(Wrap(fmt.Sprintf("%s p50 %s, p95 %s, p99 %s, max %s ms", op.ID, l.P50, l.P95, l.P99, l.Max),
 			"  answered ones alone: ", "    "))
 	}
 	if some {
@@ -108,7 +108,7 @@ func ownWaits(b *strings.Builder, operations []result.Operation) {
 	if more := len(worst) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("%d more", more))
 	}
-	b.WriteString(wrap(strings.Join(named, "; "), "  waited for the generator: ", "    "))
+	b.WriteString(Wrap(strings.Join(named, "; "), "  waited for the generator: ", "    "))
 }
 
 // ownWait is the column of the page.

@@ -137,7 +137,7 @@ func differing(b *strings.Builder, all []*result.Result) {
 		}
 		fmt.Fprintf(b, "  %s\n", name)
 		for i := range all {
-			b.WriteString(wrap(cmp.Or(sides[i][name], "missing"), "    "+side(i)+": ", "       "))
+			b.WriteString(Wrap(cmp.Or(sides[i][name], "missing"), "    "+side(i)+": ", "       "))
 		}
 	}
 }

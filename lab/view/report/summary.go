@@ -34,9 +34,9 @@ func Summary(w io.Writer, r *result.Result, page string) error {
 	if err := worst(&b, r); err != nil {
 		return err
 	}
-	b.WriteString(clip(wrap(limit(r), "  ", "    "), limitLines))
-	b.WriteString(clip(wrap("audit: "+auditLine(r.Audit)+checked(r.Audit), "  ", "    "), 1))
-	b.WriteString(clip(wrap(ending(r), "", "  "), 1))
+	b.WriteString(clip(Wrap(limit(r), "  ", "    "), limitLines))
+	b.WriteString(clip(Wrap("audit: "+auditLine(r.Audit)+checked(r.Audit), "  ", "    "), 1))
+	b.WriteString(clip(Wrap(ending(r), "", "  "), 1))
 	if page != "" {
 		b.WriteString("report: " + page + "\n") // never broken: it is for copying
 	}
@@ -62,23 +62,23 @@ func facts(r *result.Result) string {
 	if p := profile(r.Conditions.Load.Profile); p != "" {
 		text += "; profile " + p
 	}
-	return wrap(text, "  ", "  ")
+	return Wrap(text, "  ", "  ")
 }
 
 // why has the reasons against the run and the warnings, as far as there is room.
 func why(r *result.Result) string {
 	var texts []string
 	for _, reason := range r.InvalidReasons {
-		texts = append(texts, clip(wrap(reason, "  not valid: ", "             "), reasonEach))
+		texts = append(texts, clip(Wrap(reason, "  not valid: ", "             "), reasonEach))
 	}
 	if only := scope(r.IntervalBasis); only != "" {
-		texts = append(texts, clip(wrap(only, "  interval: ", "            "), reasonEach))
+		texts = append(texts, clip(Wrap(only, "  interval: ", "            "), reasonEach))
 	}
 	for _, warning := range r.Warnings {
-		texts = append(texts, clip(wrap(warning, "  warning: ", "           "), reasonEach))
+		texts = append(texts, clip(Wrap(warning, "  warning: ", "           "), reasonEach))
 	}
 	for _, e := range errorsOf(r) {
-		texts = append(texts, clip(wrap(e, "  failed: ", "          "), reasonEach))
+		texts = append(texts, clip(Wrap(e, "  failed: ", "          "), reasonEach))
 	}
 	var b strings.Builder
 	used := 0
@@ -162,7 +162,7 @@ func worst(b *strings.Builder, r *result.Result) error {
 		return err
 	}
 	if text := farBelow(all); text != "" {
-		b.WriteString(clip(wrap(text, "  ", "    "), 1))
+		b.WriteString(clip(Wrap(text, "  ", "    "), 1))
 	}
 	return nil
 }

@@ -72,8 +72,8 @@ func cut(text string, width int) string {
 	return string([]rune(text)[:width-1]) + "…"
 }
 
-// wrap breaks text between words; later lines are indented.
-func wrap(text string, first, indent string) string {
+// Wrap breaks text between words at the width of a report; later lines are indented.
+func Wrap(text string, first, indent string) string {
 	var b strings.Builder
 	line := first
 	for i, word := range words(text, Width-utf8.RuneCountInString(first)) {

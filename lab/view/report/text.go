@@ -37,17 +37,17 @@ func Text(w io.Writer, r *result.Result) error {
 func head(b *strings.Builder, r *result.Result) {
 	fmt.Fprintf(b, "\nRun %s  %s\n", r.ID, r.Started.Format("2006-01-02 15:04:05 MST"))
 	if name := title(r); name != "" {
-		b.WriteString(wrap(name, "", ""))
+		b.WriteString(Wrap(name, "", ""))
 	}
 	b.WriteString("\n")
 	b.WriteString(headline(r))
-	b.WriteString(wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)),
+	b.WriteString(Wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)),
 		count(r.Ops), seconds(r.DurationS), rates(r), refusals(r.RefusedShare), stoodStill(r)), "  ", "  ") + "\n")
 	for _, reason := range r.InvalidReasons {
-		b.WriteString(wrap(reason, "  not valid: ", "             "))
+		b.WriteString(Wrap(reason, "  not valid: ", "             "))
 	}
 	for _, warning := range r.Warnings {
-		b.WriteString(wrap(warning, "  warning: ", "           "))
+		b.WriteString(Wrap(warning, "  warning: ", "           "))
 	}
 	if len(r.InvalidReasons)+len(r.Warnings) > 0 {
 		b.WriteString("\n")
@@ -109,24 +109,24 @@ func foot(b *strings.Builder, r *result.Result) {
 	b.WriteString("\n")
 	for _, op := range r.Operations {
 		for _, e := range op.ErrorTexts[:min(3, len(op.ErrorTexts))] {
-			b.WriteString(wrap(fmt.Sprintf("%s x %s", count(e.Count), e.Text), "  failed: "+op.ID+" ", "          "))
+			b.WriteString(Wrap(fmt.Sprintf("%s x %s", count(e.Count), e.Text), "  failed: "+op.ID+" ", "          "))
 		}
 	}
 	for _, e := range r.Events {
-		b.WriteString(wrap(e.Text, fmt.Sprintf("  at %.1f s: ", e.AtS), "          "))
+		b.WriteString(Wrap(e.Text, fmt.Sprintf("  at %.1f s: ", e.AtS), "          "))
 	}
 	b.WriteString("  audit: " + auditLine(r.Audit) + checked(r.Audit) + "\n")
 	if before := r.AuditBefore; before != nil {
-		b.WriteString(wrap(auditLine(*before), "  audit before the run: ", "    "))
+		b.WriteString(Wrap(auditLine(*before), "  audit before the run: ", "    "))
 	}
 	if c := r.Reconciliation; c != nil {
-		b.WriteString(wrap(reconciled(c), "  reconciled: ", "    "))
+		b.WriteString(Wrap(reconciled(c), "  reconciled: ", "    "))
 	}
 	for _, f := range r.Audit.Findings {
-		b.WriteString(wrap(f.Detail, "    "+f.Check+": ", "      "))
+		b.WriteString(Wrap(f.Detail, "    "+f.Check+": ", "      "))
 	}
 	b.WriteString("\n")
 	for _, f := range conditions(r) {
-		b.WriteString(wrap(f.Value, "  "+f.Name+": ", "    "))
+		b.WriteString(Wrap(f.Value, "  "+f.Name+": ", "    "))
 	}
 }
