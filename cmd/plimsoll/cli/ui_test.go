@@ -166,7 +166,7 @@ func (r *uiRun) ends(t *testing.T) {
 	}
 	r.Shoot(t, "live-over")
 	r.Do(t, chromedp.Click("#result a", chromedp.ByQuery), chromedp.WaitVisible("#verdict", chromedp.ByQuery))
-	r.until(t, `document.documentElement.dataset.drawn === "yes" && document.title.startsWith("Apdex")`)
+	r.until(t, `document.documentElement.dataset.drawn === "yes" && document.title.startsWith("Not valid · Apdex")`)
 }
 
 // finish compares what the page showed with what the command says.
