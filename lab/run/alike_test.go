@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,9 +18,9 @@ func TestARunWhoseOperationsAllFailAlikeEnds(t *testing.T) {
 		http.Redirect(w, r, "/login?next="+r.URL.Path, http.StatusFound)
 	}))
 	defer login.Close()
-	some := 0
+	var some atomic.Int64
 	mended := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if some++; some != 10 { // one answer is enough to go on
+		if some.Add(1) != 10 { // one answer is enough to go on
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}))
