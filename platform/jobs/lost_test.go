@@ -104,11 +104,18 @@ const signOfLife = "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND lockt
 // goesOn fails the test unless the job has not ended, so that no other one begins beside it.
 func (b *testBundle) goesOn(t *testing.T, number int64, when string) {
 	t.Helper()
-	again, fresh, err := b.jobs.Submit(t.Context(), "steps", "me", nil)
-	job, showErr := b.jobs.Show(t.Context(), "me", number)
-	if err := errors.Join(err, showErr); err != nil {
-		t.Fatal(err)
-	}
+	var job jobs.Job
+	var again int64
+	var fresh bool
+	patience.Until(t, "it is asked over connections that were not cut", func() bool {
+		var err, showErr error
+		again, fresh, err = b.jobs.Submit(t.Context(), "steps", "me", nil)
+		job, showErr = b.jobs.Show(t.Context(), "me", number)
+		if err = errors.Join(err, showErr); err != nil {
+			t.Log(err)
+		}
+		return err == nil
+	})
 	if fresh || again != number || job.State.Ended() {
 		t.Errorf("%s: the job is %s (%s), and another one is submitted: %v", when, job.State, job.Error, fresh)
 	}
