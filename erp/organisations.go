@@ -6,9 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 )
 
 // OrganisationByCode finds an organisation as a person names it.

@@ -1,4 +1,4 @@
-# Where the engine keeps things: the same places as the Go package lab/host/dirs computes.
+# Where the engine keeps things: the same places as the Go package ground/host/dirs computes.
 
 # cache_dir follows one order: our own variable; root's fixed folder, because the server's
 # ordinary user must reach it and cannot look into root's home; XDG; home.
@@ -22,7 +22,7 @@ set_dirs() {
 	LOCKS=$BUILDS/lock             # one a build
 	LOGS=$BUILDS/log
 	# <checkout>/<flavour>: the build that a checkout has asked for last, so that two with other series do not change
-	# each other's; lab/postgres/installation computes the same name.
+	# each other's; ground/postgres/installation computes the same name.
 	CHECKOUTS=$BUILDS/checkout
 	CHECKOUT=$CHECKOUTS/$(printf %s "$(dirname "$ENGINE")" | short_hash)
 	PATCHES=$ENGINE/patches/$MAJOR

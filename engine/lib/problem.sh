@@ -1,5 +1,5 @@
 # What a person is told: progress and errors on stderr, in the same form and with the same
-# exit codes as the Go side (platform/problem).
+# exit codes as the Go side (ground/problem).
 
 declare -rA EXIT_CODES=([failure]=1 [usage]=2 [environment]=4 [interrupted]=130)
 

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 const (

@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"plimsoll/erp"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 )
 

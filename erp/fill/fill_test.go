@@ -13,9 +13,9 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 	"plimsoll/test/thorough"
 )

@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/skew"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 // Sizes of a base: the same Sizes give the same base.

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/statement"
 )
 

@@ -13,9 +13,9 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )

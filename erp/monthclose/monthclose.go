@@ -21,6 +21,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/books"
 	"plimsoll/erp/closing"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/database"
 	"plimsoll/platform/document"
@@ -28,7 +29,6 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/jobs"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/problem"
 )
 
 // Kind is the name of the job.

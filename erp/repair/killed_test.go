@@ -16,8 +16,8 @@ import (
 
 	"plimsoll/erp/erptest"
 	erprepair "plimsoll/erp/repair"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/repair"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 )
 
 // Applier changes a server: settings as a superuser, indexes also as the owner of their table.

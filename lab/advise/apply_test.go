@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/test/patience"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres/cluster/clustertest"
 )
 
 // aLockedTable, as by an ALTER TABLE that waits, makes no class unavailable: nothing waits for it.

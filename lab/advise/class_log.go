@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/host/machine"
 )
 
 type checkpoints struct {

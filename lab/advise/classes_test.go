@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/test/patience"
 )
 

@@ -17,9 +17,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/dirs"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // Journal is what was applied to one database and how it was before. It is written before each step:

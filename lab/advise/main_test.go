@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )

@@ -18,10 +18,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // autoConf is the file of ALTER SYSTEM. A server that does not start can be helped only there.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 	"plimsoll/test/patience"
 )
 

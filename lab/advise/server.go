@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 )
 
 // ownName is the application_name of our connections.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 )
 
 // settle makes the settings work: a reload, or a restart of what is ours. After an apply a server that does not start

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/host/machine"
 )
 
 func TestEqualities(t *testing.T) {

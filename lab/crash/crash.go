@@ -10,13 +10,13 @@ import (
 	"syscall"
 	"time"
 
+	"plimsoll/ground/host/kept"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/storage"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/host/kept"
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/storage"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 

@@ -18,7 +18,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/operations"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
 	"plimsoll/platform/durability"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/run/worker"
 )
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/storage"
 	"plimsoll/test/thorough"
 )
 

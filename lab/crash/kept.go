@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"plimsoll/lab/host/kept"
+	"plimsoll/ground/host/kept"
 )
 
 // line of a file of results has one of three things.

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/test/patience"
 )
 

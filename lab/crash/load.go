@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 )
 
 //go:embed tables.sql

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/storage"
 )
 
 // A log that grows by 1,000 bytes each 100 ms, of which a journal has a record each.

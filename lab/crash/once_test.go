@@ -20,9 +20,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"syscall"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/postgres/cluster"
 )
 
 // ownName is how a cluster of a test is called: with the process that made it.

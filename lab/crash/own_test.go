@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/storage"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/storage"
-	"plimsoll/platform/problem"
 )
 
 // What a killed test left goes, what a living process works on stays, and a file keeps what each seed showed.

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/storage"
 )
 
 // powerCuts loads the server, cuts its journal at many moments, and loads it anew.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 )
 
 // serving is the cluster that works, or that stock is taken of.

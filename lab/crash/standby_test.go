@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/crash"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/installation"
 	"plimsoll/test/thorough"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/cluster"
 )
 
 // check gives the number of what is wrong.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 )
 
 // stop the whole server in the way that is tried.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/problem"
 )
 
 // application_name of our own connections, which samples leave out.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // look is what the sampler saw at one moment: the active sessions, each weighted with the time that the look covers.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 const tick = 50 * time.Millisecond

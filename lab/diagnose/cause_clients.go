@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // clientGaps: transactions wait for their client's next statement.

@@ -3,8 +3,8 @@ package diagnose
 import (
 	"fmt"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // blockBytes of a page; every build that is shipped has this size.

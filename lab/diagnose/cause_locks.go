@@ -3,7 +3,7 @@ package diagnose
 import (
 	"fmt"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // lockOfIdleClient: a transaction holds a lock for long while its client does nothing.

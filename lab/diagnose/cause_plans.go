@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/postgres/counters"
+	"plimsoll/ground/postgres/counters"
 )
 
 // ofTables makes a finding of the table with the highest price.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/lab/host/neighbours"
+	"plimsoll/ground/host/neighbours"
 )
 
 const noMachine = "the server's machine is not visible from here"

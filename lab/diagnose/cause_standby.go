@@ -3,8 +3,8 @@ package diagnose
 import (
 	"fmt"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // standbyConfirms: commits wait until a synchronous standby has confirmed them. The log of this server is on disk by

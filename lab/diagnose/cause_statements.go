@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"slices"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // withLog is work and the log that it fills.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // catalogChurn: tables, mostly temporary ones, are created and dropped all the time.

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/host/neighbours"
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/host/topology"
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/host/topology"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // figures of a reading: view, key, column.

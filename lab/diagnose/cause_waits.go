@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // logFlush: commits wait for the log.

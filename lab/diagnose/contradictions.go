@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Contradiction compares independent measurements of the same thing. If they disagree, an assumption is wrong, and the

@@ -11,11 +11,11 @@ import (
 	"errors"
 	"time"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
+	"plimsoll/ground/problem"
 )
 
 // Schema of the JSON. It changes when readers would break.

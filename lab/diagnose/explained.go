@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // explain statements: a problem names why they take their time, or also why they wait for the log.

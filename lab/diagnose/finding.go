@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Finding is a cause of lost time, with its price.

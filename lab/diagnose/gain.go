@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/bootstrap"
-	"plimsoll/lab/postgres/waits"
 )
 
 // The sessions' time in consecutive stretches. Looks that follow each other see the same statements, and a load that

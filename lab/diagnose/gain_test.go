@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // drifting is a minute of a server whose four sessions sleep, or do what is asked for, with a chance that drifts: its

@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/disk"
-	"plimsoll/lab/host/neighbours"
-	"plimsoll/lab/host/pressure"
-	"plimsoll/lab/host/topology"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/disk"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/host/pressure"
+	"plimsoll/ground/host/topology"
 )
 
 // Host is what the server's machine did. Nil means unknown, never zero.

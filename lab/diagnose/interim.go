@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"plimsoll/lab/postgres/counters"
+	"plimsoll/ground/postgres/counters"
 )
 
 // interimEvery is how often who watches along is told what was found so far. A reading of all statistics takes some

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Ledger is where the sessions' time went while they were active or in a transaction. Its lines add up to all of it;

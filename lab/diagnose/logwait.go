@@ -3,8 +3,8 @@ package diagnose
 import (
 	"strings"
 
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/waits"
 )
 
 // logExcuse is why, at one look, sessions wait for the log though the log is not slow.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // everybody serves one operation.

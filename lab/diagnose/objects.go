@@ -3,8 +3,8 @@ package diagnose
 import (
 	"slices"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // readEvents are waits for pages of tables and indexes; the last is PostgreSQL 18's, for reads that others do for it.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/postgres/counters"
+	"plimsoll/ground/postgres/counters"
 )
 
 // Waits for reads are divided by what was read of each object; what is not of the list has a line of its own.

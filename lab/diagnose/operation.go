@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Operation is where the time of the sessions goes that serve one key operation, and what takes it.

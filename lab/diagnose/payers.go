@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // payers are the applications whose sessions a cause keeps waiting, where several share the server; nil: one alone, or

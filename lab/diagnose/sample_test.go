@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/waits"
 	"plimsoll/test/patience"
 )
 

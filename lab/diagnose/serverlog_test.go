@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/test/patience"
 )
 

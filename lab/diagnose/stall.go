@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/process"
 )
 
 // stall is a time in which the sampler saw nothing: the server, the network or this process stood still.

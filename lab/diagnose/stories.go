@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Story is one cause of blocking: who held a lock, what it did meanwhile, and who lost how much time.

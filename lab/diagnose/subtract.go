@@ -12,7 +12,7 @@ import (
 	"maps"
 	"slices"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 // Difference is what a transaction of one system waits for more than one of another: a class, or an event of one.

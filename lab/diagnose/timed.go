@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/lab/postgres/counters"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Timed is what the server's own clock says of a wait event: our engine with track_wait_timing times every wait.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/counters"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/counters"
 	"plimsoll/test/patience"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/waits"
 	"plimsoll/test/patience"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Intervals of everything but the sampler itself.

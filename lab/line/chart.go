@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/platform/format"
+	"plimsoll/ground/format"
 )
 
 // A chart is as wide as the page has room for; its text keeps its size. So places to the right are shares of the width

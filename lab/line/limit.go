@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/run/result"
 )
 

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/postgres/waits"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
-	"plimsoll/lab/postgres/identity"
-	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // Options of a search.

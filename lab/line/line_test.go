@@ -11,13 +11,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
 )
 
 // Reset is how each trial gets the database into the same state.

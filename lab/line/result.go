@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
-	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/run/result"
 )
 

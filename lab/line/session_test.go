@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
-	"plimsoll/platform/problem"
 )
 
 // two simulated systems: one carries 20 users, the other three times as many.

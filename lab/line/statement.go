@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/platform/format"
+	"plimsoll/ground/format"
 )
 
 // Statement is the answer in a sentence: the interval of the line, where it is known.

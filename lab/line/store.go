@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/host/dirs"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // Names in the folder of a search.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/identity"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/problem"
 )
 
 // keepStopped is a stopped search with a trial in a store of its own, as a version of plimsoll left it.

@@ -1,6 +1,6 @@
 package line
 
-import "plimsoll/lab/postgres/waits"
+import "plimsoll/ground/postgres/waits"
 
 // Waits are samples of what the database's active sessions waited for in a trial.
 type Waits = waits.Profile

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/format"
 )
 
 // erp1 is the ERP's own load as it was when it got its name: mix, targets, priorities, think times, refusals. Figures

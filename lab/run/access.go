@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"os"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/secret"
 	"plimsoll/platform/server"
 )

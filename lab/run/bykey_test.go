@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/erp/client"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/id"
 )

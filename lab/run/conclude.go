@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/host/machine"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"

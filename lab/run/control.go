@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/problem"
 )
 
 // LoadControl changes a run's load while users are at work. Changes are listed in the result, which is then not valid.

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/problem"
 )
 
 // healthWithin is how long an application server may take to answer a health check.

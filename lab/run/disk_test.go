@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
@@ -17,7 +18,6 @@ import (
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 	"plimsoll/test/smalldisk"
 )

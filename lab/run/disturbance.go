@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/process"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run/result"

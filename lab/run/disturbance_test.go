@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/presence"

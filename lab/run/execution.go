@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"
-	"plimsoll/platform/problem"
 )
 
 // execution is the users at work, as their run controls and watches them.

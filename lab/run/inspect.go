@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"plimsoll/erp/audit"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/database"
 )

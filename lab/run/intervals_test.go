@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/load/tally"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run/result"
 )
 

@@ -11,7 +11,7 @@ import (
 	"os"
 	"syscall"
 
-	"plimsoll/lab/host/lock"
+	"plimsoll/ground/host/lock"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"

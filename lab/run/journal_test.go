@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 	"plimsoll/test/thorough"
 )
 

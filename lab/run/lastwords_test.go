@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/test/patience"
 )
 

@@ -3,7 +3,7 @@ package run
 import (
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"

@@ -6,8 +6,8 @@ import (
 	"sort"
 	"time"
 
-	"plimsoll/lab/host/memory"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/memory"
+	"plimsoll/ground/host/process"
 	"plimsoll/lab/run/result"
 )
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
@@ -16,7 +17,6 @@ import (
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // WorkersDefault is how many application servers a run starts.

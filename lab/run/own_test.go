@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
-	"plimsoll/platform/problem"
 	"plimsoll/test/files"
 )
 

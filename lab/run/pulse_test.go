@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/load/tally"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/test/patience"

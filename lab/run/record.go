@@ -3,10 +3,10 @@ package run
 import (
 	"time"
 
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/host/neighbours"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run/result"
 )
 

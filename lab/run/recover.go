@@ -8,13 +8,13 @@ import (
 	"os"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // Recover completes a run whose process died while users were at work, from its journal: what was measured until then,

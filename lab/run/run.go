@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // Run makes one run. It returns an error if the run could not start (bad options, no database, a worker that did not

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/live"
-	"plimsoll/platform/problem"
 )
 
 // setup is a run with everything it holds while it lasts: its place in the store, the workers, and the watchers.

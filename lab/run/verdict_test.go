@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/load"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run/result"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/durability"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/temptable"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/durability"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 )
 

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/group"
 	"plimsoll/platform/id"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/group"
 	"plimsoll/platform/id"
 	"plimsoll/test/patience"

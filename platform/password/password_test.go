@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"

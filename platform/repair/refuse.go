@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 )
 

@@ -15,12 +15,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/audit"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/problem"
 )
 
 // Class says how an object is repaired.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/audit"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/document"
 	"plimsoll/platform/platformtest"
 	"plimsoll/platform/posting"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/repair"
 	"plimsoll/platform/schema"
 )

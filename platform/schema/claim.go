@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 )
 
 var (

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/metadata"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/statement"
 )
 

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/metadata"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 )
 

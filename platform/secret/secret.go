@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 // Lengths of a secret in bytes.

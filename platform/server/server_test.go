@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/advise"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 type adviseOptions struct {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/advise"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/platform/problem"
 )
 
 // adviseCheck compares the server as it was with the server as it is, and notes the gain in the journal.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/advise"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/test/patience"

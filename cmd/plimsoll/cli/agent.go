@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/view/samples/keep"
-	"plimsoll/platform/problem"
 )
 
 // accessOptions say how coordinator and agents reach each other, on both sides.

@@ -13,8 +13,8 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 )
 
 type auditOptions struct {

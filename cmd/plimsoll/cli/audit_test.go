@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 )
 
 // A database without the ERP is no base with hundreds of violations.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/backup"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/backup"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 )
 
 type backupOptions struct {

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/storage"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/commits"
-	"plimsoll/platform/problem"
 )
 
 type commitsOptions struct {

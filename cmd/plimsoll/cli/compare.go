@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
-	"plimsoll/platform/problem"
 )
 
 type compareOptions struct {

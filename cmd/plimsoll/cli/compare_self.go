@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare"
-	"plimsoll/platform/problem"
 )
 
 // compareSelf compares a system with itself many times and counts the verdicts.

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 

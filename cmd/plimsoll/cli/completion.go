@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 var shells = []string{"bash", "zsh", "fish"}

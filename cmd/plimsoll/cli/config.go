@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/host/dirs"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
-	"plimsoll/platform/redact"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/redact"
 )
 
 func (a *app) addConfig(root *cobra.Command) {

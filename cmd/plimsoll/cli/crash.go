@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/storage"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/storage"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 

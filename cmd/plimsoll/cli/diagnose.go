@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
-	"plimsoll/platform/problem"
 )
 
 type diagnoseOptions struct {

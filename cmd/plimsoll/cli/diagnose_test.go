@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/postgres/cluster/clustertest"
 )
 
 func TestDiagnose(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 	"plimsoll/test/smalldisk"
 )

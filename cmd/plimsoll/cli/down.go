@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 )
 
 func (a *app) addDown(root *cobra.Command) {

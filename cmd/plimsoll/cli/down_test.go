@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 )
 
 // downOfOneInUse is refused unless it is forced.

@@ -22,8 +22,8 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/run/result"
 	"plimsoll/test/files"
 	"plimsoll/test/patience"

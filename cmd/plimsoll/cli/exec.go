@@ -17,10 +17,10 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/cmd/plimsoll/progress"
-	"plimsoll/lab/host/dirs"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/plain"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare"
-	"plimsoll/platform/plain"
-	"plimsoll/platform/problem"
 )
 
 // app is one execution: its streams, the flags common to all commands and where
@@ -37,7 +37,7 @@ type app struct {
 	sources        config.Sources // where each setting came from
 }
 
-// variables are those PLIMSOLL_… variables that are not settings: folders (lab/host/dirs), and what a comparison tells
+// variables are those PLIMSOLL_… variables that are not settings: folders (ground/host/dirs), and what a comparison tells
 // the program that it runs, which may be plimsoll itself.
 var variables = append([]string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}, compare.Variables...)
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/platform/plain"
-	"plimsoll/platform/problem"
-	"plimsoll/platform/redact"
+	"plimsoll/ground/plain"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/redact"
 )
 
 // Exit codes. docs/cli.md is generated from exitCodes.

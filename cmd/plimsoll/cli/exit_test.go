@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 func TestComplain_LeavesNothingForATerminalToObey(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/view/export"
-	"plimsoll/platform/problem"
 )
 
 // Words of export.

@@ -14,9 +14,9 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 )
 
 type fillOptions struct {

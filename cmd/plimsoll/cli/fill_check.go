@@ -8,8 +8,8 @@ import (
 
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 )
 
 // differencesShown by a check; all are counted.

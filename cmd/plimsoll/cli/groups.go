@@ -13,10 +13,10 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/background"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/group"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 )
 
 // What follows 'plimsoll groups'.

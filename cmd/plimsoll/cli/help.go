@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/platform/nearest"
+	"plimsoll/ground/nearest"
 )
 
 // usageTemplate leaves out what cobra shows twice and puts examples, which are

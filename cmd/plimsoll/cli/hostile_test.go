@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 	"plimsoll/test/files"
 )
 

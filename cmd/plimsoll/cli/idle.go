@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/platform/problem"
 )
 
 // idle are flags that would have no effect. Variables and the configuration file may set them for many commands; on a

@@ -9,10 +9,10 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/background"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
 	"plimsoll/platform/jobs"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/schema"
 )
 

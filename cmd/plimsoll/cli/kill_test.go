@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"

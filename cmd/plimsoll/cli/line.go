@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
-	"plimsoll/platform/problem"
 )
 
 // Defaults of a trial: shorter than a single run, since a search makes a dozen.

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 

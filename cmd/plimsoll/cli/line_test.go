@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
-	"plimsoll/platform/problem"
 )
 
 func TestJudgeLine(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/problem"
 )
 
 // usersMax is what one generator process is built for, with room above.

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/worker/workertest"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 )
 

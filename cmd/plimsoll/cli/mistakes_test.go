@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/postgres/backup"
+	"plimsoll/ground/postgres/backup"
 	"plimsoll/test/files"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/password"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/secret"
 )
 

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/costs"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/platform/durability"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/format"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
@@ -20,8 +22,6 @@ import (
 	"plimsoll/lab/prove/self"
 	"plimsoll/lab/run"
 	"plimsoll/lab/view/report"
-	"plimsoll/platform/format"
-	"plimsoll/platform/problem"
 )
 
 type proveOptions struct {

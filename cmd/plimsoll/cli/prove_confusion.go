@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/confusion"
-	"plimsoll/platform/problem"
 )
 
 // proveConfusion tests the diagnosis and shows each trial as soon as it has ended.

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/format"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/proof"
-	"plimsoll/platform/format"
-	"plimsoll/platform/problem"
 )
 
 // listClaims shows what is kept, or writes it as a page.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/self"
-	"plimsoll/platform/problem"
 )
 
 // proveSelf tests the instrument and shows each line as soon as it has ended.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/problem"
 )
 
 func (a *app) addPsql(root *cobra.Command) {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/erp/recalculation"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
 )
 
 func (a *app) addRecalculate(root *cobra.Command) {

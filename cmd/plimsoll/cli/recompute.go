@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/view/samples"
-	"plimsoll/platform/problem"
 )
 
 func (a *app) addRecompute(root *cobra.Command) {

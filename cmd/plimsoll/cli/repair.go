@@ -15,10 +15,10 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	erprepair "plimsoll/erp/repair"
-	"plimsoll/lab/postgres/backup"
+	"plimsoll/ground/postgres/backup"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/repair"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 )
 
 // upReplica makes or starts a standby.

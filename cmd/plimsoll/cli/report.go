@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/view/report"
-	"plimsoll/platform/problem"
 )
 
 func (a *app) addReport(root *cobra.Command) {

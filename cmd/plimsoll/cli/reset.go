@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 )
 
 type resetOptions struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/host/dirs"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
 )
 
 // Groups of commands in the help, the main job first.

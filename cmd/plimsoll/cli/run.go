@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/scenario"
@@ -23,7 +24,6 @@ import (
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/view/report"
 	"plimsoll/lab/view/samples/keep"
-	"plimsoll/platform/problem"
 )
 
 type runOptions struct {

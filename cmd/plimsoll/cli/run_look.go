@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/view/dashboard"
 	"plimsoll/lab/view/report"
-	"plimsoll/platform/problem"
 )
 
 // lookOptions say how a run is looked at while it goes on.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/view/metrics"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/secret"
 	"plimsoll/platform/server"
 )

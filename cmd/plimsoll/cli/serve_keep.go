@@ -11,9 +11,9 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/host/machine"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/server"
 	"plimsoll/platform/session"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/secret"
 	"plimsoll/platform/server"
 	"plimsoll/platform/session"

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 	"plimsoll/platform/temptable"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 )
 
 func (a *app) addStatus(root *cobra.Command) {

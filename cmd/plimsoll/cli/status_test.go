@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/platform/plain"
+	"plimsoll/ground/plain"
+	"plimsoll/ground/postgres/cluster"
 )
 
 func TestStatus_SaysWhatToDoAboutAFailingArchive(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
 )

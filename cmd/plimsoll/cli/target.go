@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
 )
 
 // target is the database that a command means: a local cluster, or any by its DSN.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose/layout"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/problem"
 )
 
 type topologyOptions struct {

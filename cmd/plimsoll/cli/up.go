@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/installation"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 )
 
 type upOptions struct {

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"plimsoll/platform/nearest"
+	"plimsoll/ground/nearest"
 )
 
 // Origins, weakest first.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 	"plimsoll/test/files"
 )
 

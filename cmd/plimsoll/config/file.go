@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
-	"plimsoll/platform/tomlfile"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/tomlfile"
 )
 
 // File is what a configuration file says, key by key.

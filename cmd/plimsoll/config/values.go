@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"plimsoll/platform/format"
-	"plimsoll/platform/nearest"
+	"plimsoll/ground/format"
+	"plimsoll/ground/nearest"
 )
 
 // Count is a whole number of at least Min and at most Max.

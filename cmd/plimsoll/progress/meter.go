@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/term"
 
-	"plimsoll/platform/format"
-	"plimsoll/platform/plain"
+	"plimsoll/ground/format"
+	"plimsoll/ground/plain"
 )
 
 const (

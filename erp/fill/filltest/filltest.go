@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 )
 

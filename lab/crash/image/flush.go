@@ -3,7 +3,7 @@ package image
 import (
 	"path"
 
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/storage"
 )
 
 // Model of what a flush does to names. All models agree on content: fsync and fdatasync make the content and size of

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/storage"
 )
 
 // file is an inode: its content in the base, and what changed since.

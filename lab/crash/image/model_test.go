@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/storage"
 )
 
 // The model keeps, for each file and each sector, every value that the disk may hold: what the last covering flush

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/storage"
 )
 
 // applyNames creates and removes folders, and returns the file that each changed name has after the cut (nil: none),

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/storage"
 )
 
 // cutOften gives the names that cuts at the end of a journal leave, and how often, over many seeds.

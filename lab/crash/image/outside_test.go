@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/storage"
 )
 
 // TestBuild_ReadsNothingOutside: a name in the copy may lead, by its file or by a folder on the way, to what only root

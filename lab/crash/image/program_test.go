@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/postgres/storage"
 )
 
 // A program that gives a file its name and does not flush the folder; then it flushes the data of another file, which

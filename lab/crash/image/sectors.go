@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/postgres/storage"
 )
 
 // fate says what happens to the writes of one file that no flush covers.

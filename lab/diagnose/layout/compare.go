@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"plimsoll/lab/host/probe"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/probe"
+	"plimsoll/ground/problem"
 )
 
 // ComparisonSchema of its JSON.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/host/probe"
-	"plimsoll/lab/host/topology"
+	"plimsoll/ground/host/probe"
+	"plimsoll/ground/host/topology"
 )
 
 // Limits of the verdicts, with their reasons.

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/host/probe"
-	"plimsoll/lab/host/topology"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/host/probe"
+	"plimsoll/ground/host/topology"
+	"plimsoll/ground/problem"
 )
 
 // Schema of the JSON. It changes when readers would break.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"plimsoll/lab/host/probe"
-	"plimsoll/lab/host/topology"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/probe"
+	"plimsoll/ground/host/topology"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/test/files"
 	"plimsoll/test/golden"
 	"plimsoll/test/leak"

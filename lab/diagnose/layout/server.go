@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/lab/host/probe"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/host/probe"
+	"plimsoll/ground/postgres"
 )
 
 // Server is how PostgreSQL uses the machine. Null is not known.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	printable "plimsoll/platform/plain"
+	printable "plimsoll/ground/plain"
 )
 
 // Unexpected is an answer with another status than the scenario expects.

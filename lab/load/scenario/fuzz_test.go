@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/platform/problem"
-	"plimsoll/platform/tomlfile"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/tomlfile"
 )
 
 // A file that cannot be read is the user's mistake. One of the ERP that can be read is printed so that it reads the

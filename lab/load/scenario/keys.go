@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/tomlfile"
 )
 
 // key is a key that a scenario file may have; * stands for any name.

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/request"
 	"plimsoll/lab/load/script"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
-	"plimsoll/platform/tomlfile"
 )
 
 type setter = func(*reader, tomlfile.Entry) error

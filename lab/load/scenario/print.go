@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/format"
 )
 
 // head of a printed scenario explains the file.

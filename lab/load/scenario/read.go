@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"plimsoll/erp/operations"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
-	"plimsoll/platform/tomlfile"
 )
 
 // Read reads a scenario file. Errors name file, line and key.

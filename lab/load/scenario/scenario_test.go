@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/users"
-	"plimsoll/platform/problem"
 	"plimsoll/test/files"
 )
 

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/request"
 	"plimsoll/lab/load/script"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
 )
 
 // checkVariables refuses variables that nothing sets: they would be NULL in a statement, which then does nothing and is

@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/installation"
 )
 
 // oracle runs the real pgbench of the engine that the tests use.

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 )
 
 const schema = "CREATE TABLE seen (n serial, what text); CREATE TABLE numbers AS SELECT generate_series(1, 10) AS k"

@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/backdated"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"

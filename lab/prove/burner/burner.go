@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/process"
 )
 
 // Name of a burner, as the kernel keeps it.

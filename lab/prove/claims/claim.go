@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 // Claim is one numbered line of a report.

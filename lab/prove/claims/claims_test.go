@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/platform/problem"
 	"plimsoll/test/files"
 	"plimsoll/test/golden"
 )

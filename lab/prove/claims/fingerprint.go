@@ -1,6 +1,6 @@
 package claims
 
-import "plimsoll/lab/host/machine"
+import "plimsoll/ground/host/machine"
 
 // Machine is the fingerprint that ties a finding to a machine.
 type Machine struct {

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/problem"
 )
 
 // Store is a folder with one file per claim, its last finding, and a folder with the last one of each machine, engine,

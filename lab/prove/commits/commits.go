@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/ratio"
 	"plimsoll/platform/database"
 	"plimsoll/platform/durability"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 )
 
 // Clearing is how the owner of a side puts it back before each run: SQL in its database, or a command.

@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/problem"
 )
 
 // dropCaches is Linux's interface to drop the page cache of the whole machine.

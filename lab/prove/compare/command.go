@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // Report is what a command prints: one JSON object, alone or as the last line of stdout. A command may print the result

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
 )
 
 // Refuse what no run could answer, before anything starts. Of the sides, so many are commands.

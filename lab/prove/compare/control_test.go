@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/platform/problem"
 )
 
 // A command makes its own load: with --control it would be measured at the same load again, and that called one user.

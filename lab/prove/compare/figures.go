@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
 )
 
 // Metric is a figure that is compared.

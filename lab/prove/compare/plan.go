@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"plimsoll/lab/postgres/identity"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/problem"
 )
 
 // fingerprint is equal for plans of the same question. However many pairs they have, more can be added later. Whether

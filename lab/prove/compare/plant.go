@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/outage"
-	"plimsoll/platform/problem"
 )
 
 const (

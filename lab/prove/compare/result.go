@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"plimsoll/lab/postgres/identity"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/platform/problem"
 )
 
 // Runs of another server, and of another version of the program, are never put together with those that were made.

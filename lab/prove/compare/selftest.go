@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"plimsoll/lab/postgres/identity"
+	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/ratio"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/platform/problem"
 )
 
 // silent is for what a self-test says.

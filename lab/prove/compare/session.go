@@ -8,15 +8,15 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/waits"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // Defaults of a comparison.

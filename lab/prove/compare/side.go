@@ -13,12 +13,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/identity"
 	"plimsoll/lab/prove/outage"
 	"plimsoll/lab/run"
-	"plimsoll/platform/problem"
 )
 
 // Side is one of the systems.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/host/dirs"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // Names in the folder of a comparison.

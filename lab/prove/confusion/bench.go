@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
 )
 
 // clusterName of the server that exists for the time of a test.

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/host/kept"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/host/kept"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/installation"
-	"plimsoll/platform/problem"
 )
 
 // Schema of the JSON. It changes when readers would break.

@@ -9,12 +9,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"plimsoll/ground/host/kept"
+	"plimsoll/ground/host/topology"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/host/kept"
-	"plimsoll/lab/host/topology"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/platform/problem"
 	"plimsoll/test/leak"
 	"plimsoll/test/thorough"
 )

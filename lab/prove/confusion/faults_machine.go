@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"golang.org/x/sys/unix"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 	"plimsoll/lab/prove/burner"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 )
 
 // statement that clients repeat.

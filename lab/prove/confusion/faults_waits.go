@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 )
 
 // quota is a control group of our own that withholds processors.

@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/neighbours"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/delay"
 )

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"plimsoll/lab/host/topology"
+	"plimsoll/ground/host/topology"
 )
 
 // contradiction begins the name of one that is judged like a finding: it names a fault that has no price.

@@ -13,9 +13,9 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/erp/fill/filltest"
 	"plimsoll/erp/operations"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/worker/workertest"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/shape"
 )
 

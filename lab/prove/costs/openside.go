@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/client"
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 	"plimsoll/platform/server"
 )
 

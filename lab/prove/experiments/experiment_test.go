@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/ratio"

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 )
 
 // endWithin is how long a process may take to end before it is killed.

@@ -30,7 +30,7 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/dirs"
+	"plimsoll/ground/host/dirs"
 	"plimsoll/lab/prove/peers"
 	"plimsoll/lab/prove/ratio"
 )

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/memory"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/memory"
+	"plimsoll/ground/host/process"
 	"plimsoll/lab/prove/peers"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 	"plimsoll/lab/prove/peers"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"

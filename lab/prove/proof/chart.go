@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // group of figures that share a scale: the same series of several sides.

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/postgres"
 	"plimsoll/platform/database"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/platform/database"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/rig"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/erp"
+	"plimsoll/ground/format"
+	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
-	"plimsoll/platform/format"
-	"plimsoll/platform/problem"
 )
 
 // undefinedTable is PostgreSQL's error if nothing was ever filled.

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/postgres"
 	"plimsoll/platform/database"
 )
 

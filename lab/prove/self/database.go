@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
 )
 
 // clusterName of the server that exists for the time of a test.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 )
 
 // journal is what becomes of a run that is killed when its journal is whole, cut off, overwritten or lost, and of

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/cmd/plimsoll/cli"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/test/leak"
 )

@@ -15,9 +15,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/peers"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/line"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/platform/nearest"
-	"plimsoll/platform/problem"
+	"plimsoll/ground/nearest"
+	"plimsoll/ground/problem"
 )
 
 // Verdict on a line.

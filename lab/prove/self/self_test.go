@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"plimsoll/erp/audit"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/lab/host/cpu"
+	"plimsoll/ground/host/cpu"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"plimsoll/erp/audit"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/database"

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/host/neighbours"
-	"plimsoll/lab/host/pressure"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/host/pressure"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/ratio"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"

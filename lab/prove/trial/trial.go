@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/platform/format"
 )
 
 // Trial is an experiment as data.

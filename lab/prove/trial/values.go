@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/platform/format"
+	"plimsoll/ground/format"
 )
 
 // Spread is the median of a series and its range: 0.991 (0.985 to 0.994).

@@ -12,13 +12,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres"
 	"plimsoll/lab/run"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 )
 
 // JoinOptions say which coordinator an agent works for.

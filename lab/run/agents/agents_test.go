@@ -17,7 +17,8 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/erp/fill/filltest"
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/scenario/scenariotest"
@@ -30,7 +31,6 @@ import (
 	"plimsoll/lab/run/worker"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/platform/presence"
-	"plimsoll/platform/problem"
 	"plimsoll/test/files"
 	"plimsoll/test/loopback"
 	"plimsoll/test/patience"

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 )
 
 // Defaults of Options.

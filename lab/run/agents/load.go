@@ -12,11 +12,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // endWithin is how long an agent may take to report the end, after the last operation may be cut off.

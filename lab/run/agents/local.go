@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/process"
+	"plimsoll/ground/host/process"
 )
 
 // A local agent that was told to leave exits by itself; one that does not is terminated, and finally killed.

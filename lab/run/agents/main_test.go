@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/test/leak"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 )
 
 // rights are the permissions on the NATS server inside this process: the coordinator, with its own secret, may do

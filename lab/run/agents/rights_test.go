@@ -9,9 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 	"plimsoll/test/patience"
 )
 

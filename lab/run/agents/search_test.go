@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/problem"
 	"plimsoll/test/loopback"
 )
 

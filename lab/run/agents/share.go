@@ -3,7 +3,7 @@ package agents
 import (
 	"time"
 
-	"plimsoll/lab/host/cpu"
+	"plimsoll/ground/host/cpu"
 )
 
 // share of its machine's cores that an agent used in the steady state.

@@ -3,8 +3,8 @@ package agents
 import (
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/platform/id"
-	"plimsoll/platform/problem"
 	"plimsoll/test/certificate"
 )
 

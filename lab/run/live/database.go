@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/waits"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/waits"
 )
 
 const (

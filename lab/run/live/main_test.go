@@ -3,7 +3,7 @@ package live
 import (
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/test/leak"
 )
 

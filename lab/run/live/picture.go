@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/ground/redact"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/bootstrap"
 	"plimsoll/lab/load/tally"
-	"plimsoll/platform/redact"
 )
 
 // What is kept.

@@ -1,6 +1,6 @@
 package result
 
-import "plimsoll/lab/host/machine"
+import "plimsoll/ground/host/machine"
 
 // Conditions are everything that the figures depend on.
 type Conditions struct {

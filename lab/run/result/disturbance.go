@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/host/neighbours"
+	"plimsoll/ground/host/neighbours"
 )
 
 // Disturbance is the other work of the machine and the database during the steady state. Null means unknown.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // Save writes report.html, if the store has a page for it, then result.json. A run with a result is complete. If there

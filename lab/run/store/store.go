@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/lab/host/dirs"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 )
 
 // Names in a run's folder.

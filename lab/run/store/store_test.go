@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/problem"
 	"plimsoll/test/files"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"syscall"
 
-	"plimsoll/lab/host/lock"
+	"plimsoll/ground/host/lock"
 )
 
 // Names in a run's folder while it is under way.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 )
 
 const (

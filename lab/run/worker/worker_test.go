@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/platform/problem"
+	"plimsoll/ground/problem"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/live"
-	"plimsoll/platform/problem"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"plimsoll/platform/problem"
-	"plimsoll/platform/redact"
+	"plimsoll/ground/problem"
+	"plimsoll/ground/redact"
 	"plimsoll/web"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/live"
-	"plimsoll/platform/problem"
 )
 
 // AddressDefault takes any free port; a tunnel needs a fixed one.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/postgres/storage"
+	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/run/result"
 )
 

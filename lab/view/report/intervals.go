@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/format"
 )
 
 // intervals of every key operation; nothing where the steady state was too short for them.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"plimsoll/ground/plain"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/live"
-	"plimsoll/platform/plain"
 )
 
 // Screen is the size and the abilities of a live view.

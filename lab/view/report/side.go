@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/ground/plain"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/plain"
 )
 
 // SidesMax is how many runs stand beside each other on a terminal.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/plain"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/plain"
 )
 
 // A summary fits on the smallest terminal in use, 80 × 25, below it the prompt; each part has a share of the lines.

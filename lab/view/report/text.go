@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
+	"plimsoll/ground/plain"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/plain"
 )
 
 // Text writes the run for a terminal, at most Width columns wide. Control characters in foreign text are removed.

@@ -2,7 +2,7 @@
 // platform sees it, and with direct access past the platform.
 //
 // It imports the lab, which lies above: finding an installation, making a cluster with a profile and giving each test
-// binary a port are the lab's own subject (lab/postgres/cluster), and a second copy for tests would drift from it.
+// binary a port are the lab's own subject (ground/postgres/cluster), and a second copy for tests would drift from it.
 // Only tests use the arrow, so no program has it.
 package databasetest
 
@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
 	"plimsoll/platform/schema"
 )

@@ -11,13 +11,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Sizes of C38: the report's base, and a server with as many of them as the report's.

@@ -2,7 +2,7 @@
 package bases
 
 import (
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/experiments/site"
 )
 

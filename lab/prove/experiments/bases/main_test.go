@@ -3,7 +3,7 @@ package bases_test
 import (
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }

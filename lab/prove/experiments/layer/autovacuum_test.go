@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/test/patience"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"

@@ -10,11 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
-	"plimsoll/platform/format"
 	"plimsoll/platform/temptable"
 )
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/format"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
-	"plimsoll/platform/format"
 	"plimsoll/platform/temptable"
 )
 

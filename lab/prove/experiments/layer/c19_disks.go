@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/host/process"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/problem"
 )
 
 // Defaults of C19.

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/operations"
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/format"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Defaults of C36.

@@ -3,8 +3,8 @@
 package layer
 
 import (
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/experiments/site"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/lab/prove/trial"

@@ -8,10 +8,10 @@ import (
 
 	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Defaults of C23.

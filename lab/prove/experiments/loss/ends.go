@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 	"plimsoll/platform/shape"
 )
 

@@ -3,7 +3,7 @@ package loss_test
 import (
 	"testing"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/worker/workertest"
 )
 

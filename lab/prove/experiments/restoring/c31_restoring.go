@@ -3,10 +3,10 @@ package restoring
 import (
 	"fmt"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // mostOfADay is C31's figure for stock code, in hours; the report measured 18.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"

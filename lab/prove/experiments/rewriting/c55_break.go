@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"

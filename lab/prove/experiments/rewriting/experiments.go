@@ -3,7 +3,7 @@
 package rewriting
 
 import (
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/experiments/site"
 )
 

@@ -14,14 +14,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/database"
 	"plimsoll/platform/durability"
-	"plimsoll/platform/format"
 )
 
 // The load of C20, C21 and C27: jobs that rewrite record sets of one to three rows of a register.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/durability"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/lab/prove/trial"

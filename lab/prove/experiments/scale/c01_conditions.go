@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/format"
 )
 
 // conditions list what the figures depend on, mainly the differences from the report.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -14,7 +15,6 @@ import (
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/format"
 )
 
 // Figures that report A gives for claim C01.

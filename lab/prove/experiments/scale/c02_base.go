@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
-	"plimsoll/platform/problem"
 )
 
 // Figures that report A gives for claim C02, beside the documents of each type (fill.Reported).

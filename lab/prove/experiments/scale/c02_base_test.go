@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/platform/database"
-	"plimsoll/platform/problem"
 )
 
 func TestC02_ExtrapolatesWhatGrows(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // baseSide is a base at a fraction of the report's scale.

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"plimsoll/erp/operations"
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/machine"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -17,7 +18,6 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/format"
 )
 
 // Figures that report A gives for claim C03.

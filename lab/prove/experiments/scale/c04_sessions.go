@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/host/machine"
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
-	"plimsoll/platform/problem"
 )
 
 // Figures that report A gives for claim C04.

@@ -11,7 +11,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/books"
 	"plimsoll/erp/fill"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/platform/database"
 )

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/erp/operations"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
 )
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
-	"plimsoll/platform/problem"
 )
 
 func TestC04_SizeIsTheReportsOrWhatTheMachineHolds(t *testing.T) {

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
+	"plimsoll/ground/format"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/load"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
-	"plimsoll/platform/format"
 )
 
 // Bench is the environment of an experiment. Zero sizes and durations leave the choice to the experiment.

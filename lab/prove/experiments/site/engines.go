@@ -11,14 +11,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/installation"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/platform/problem"
 )
 
 // The engine's settings for temporary tables. Each is fixed when a session starts, so sides differ by their

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
 )

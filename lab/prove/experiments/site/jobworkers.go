@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/problem"
 )
 
 // JobWorkers are application-server processes that run background jobs, each a number of them at once.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/claims"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"plimsoll/lab/postgres/cluster"
+	"plimsoll/ground/postgres/cluster"
 )
 
 // Program runs one of the engine's client programs on a database.

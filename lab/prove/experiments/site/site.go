@@ -8,11 +8,11 @@ import (
 	"net/url"
 	"slices"
 
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/rig"
 )

@@ -10,11 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/lab/host/lock"
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/host/lock"
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/trial"
 )
 

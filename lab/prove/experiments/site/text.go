@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/lab/postgres"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/run/result"
 )
 

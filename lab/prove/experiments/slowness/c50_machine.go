@@ -3,8 +3,8 @@ package slowness
 import (
 	"fmt"
 
+	"plimsoll/ground/host/topology"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/host/topology"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/confusion"
 	"plimsoll/lab/prove/experiments/site"

@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"plimsoll/lab/host/dirs"
-	"plimsoll/lab/host/probe"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/probe"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"

@@ -5,8 +5,8 @@ import (
 	"math"
 	"os"
 
+	"plimsoll/ground/host/topology"
 	"plimsoll/lab/diagnose/layout"
-	"plimsoll/lab/host/topology"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/confusion"
 	"plimsoll/lab/prove/experiments/site"

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/host/machine"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/host/machine"
-	"plimsoll/lab/postgres/cluster"
 	"plimsoll/lab/prove/confusion"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/engine/bench"
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"

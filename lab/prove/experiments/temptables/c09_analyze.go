@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/engine/bench"
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Defaults of C09, and what is required: the widest table c09Claimed times as fast, the narrowest not slower.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Defaults of C12. The base has as many relations as one of the report's.

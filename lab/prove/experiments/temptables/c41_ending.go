@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/engine/bench"
-	"plimsoll/lab/host/cpu"
-	"plimsoll/lab/postgres/cluster/profile"
+	"plimsoll/ground/format"
+	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Defaults of C41 and C44: the report's sessions and tables; fewer tables without --full.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
+	"plimsoll/ground/format"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/format"
 )
 
 // Defaults of C45.

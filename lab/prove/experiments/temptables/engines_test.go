@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
-	"plimsoll/lab/postgres/cluster"
-	"plimsoll/lab/postgres/cluster/clustertest"
-	"plimsoll/lab/postgres/installation"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/experiments/site"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/experiments/site"
-	"plimsoll/platform/problem"
 )
 
 // play is one pgbench run of a script.

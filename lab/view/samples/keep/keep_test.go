@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/tally"
-	"plimsoll/lab/postgres/cluster/clustertest"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/view/samples"
