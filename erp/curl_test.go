@@ -14,6 +14,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/platform/server"
 	"plimsoll/test/patience"
 )
@@ -46,7 +47,7 @@ func linesOf(t *testing.T, file string, wanted []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := erp.Migrate(t.Context(), db.Database); err != nil {
 		t.Fatal(err)
 	}

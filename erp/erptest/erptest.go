@@ -26,6 +26,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/openapi/openapitest"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/platform/server"
 	"plimsoll/platform/shape"
 	"plimsoll/platform/statement"
@@ -59,7 +60,7 @@ func Rate(n int) int64 { return []int64{20, 10, 0}[n%3] }
 // Empty is a database of the ERP in which there is nothing yet.
 func Empty(t testing.TB) *databasetest.Test {
 	t.Helper()
-	test := databasetest.Copy(t, "erp", func(db *database.Database) error {
+	test := schematest.Copy(t, "erp", func(db *database.Database) error {
 		return erp.Migrate(context.Background(), db)
 	})
 	test.Close()

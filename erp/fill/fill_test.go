@@ -17,6 +17,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/test/thorough"
 )
 
@@ -43,7 +44,7 @@ var small = fill.Options{
 }
 
 func filled(t *testing.T, options fill.Options) (*databasetest.Test, fill.Summary) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	summary, err := fill.Run(t.Context(), db.Database, options)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func filled(t *testing.T, options fill.Options) (*databasetest.Test, fill.Summar
 // copied is a copy of the small base, which is filled once for all tests that only look at one.
 func copied(t *testing.T) *databasetest.Test {
 	t.Helper()
-	return databasetest.Copy(t, "small", func(db *database.Database) error {
+	return schematest.Copy(t, "small", func(db *database.Database) error {
 		_, err := fill.Run(context.Background(), db, small)
 		return err
 	})
@@ -119,7 +120,7 @@ func TestFillRefuses(t *testing.T) {
 	t.Run("AnOrganisationWithoutAWarehouse", func(t *testing.T) {
 		options := small
 		options.Warehouses = 1
-		if _, err := fill.Run(t.Context(), databasetest.Open(t).Database,
+		if _, err := fill.Run(t.Context(), schematest.Open(t).Database,
 			options); problem.ClassOf(err) != problem.Usage {
 			t.Errorf("got %v", err)
 		}

@@ -15,13 +15,14 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/metadata"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/platform/server"
 )
 
 // The same documents, posted one by one through the API, make the same books.
 func TestTheHistoryIsWhatPostingWouldHaveMade(t *testing.T) {
 	made := copied(t)
-	posted := databasetest.Open(t)
+	posted := schematest.Open(t)
 	options := small
 	options.Documents = -1
 	if _, err := fill.Run(t.Context(), posted.Database, options); err != nil { // for its catalogs: the seed is the same

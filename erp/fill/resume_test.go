@@ -16,6 +16,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )
@@ -24,7 +25,7 @@ import (
 // one go makes.
 func TestAKilledFillGoesOn(t *testing.T) {
 	whole, _ := filled(t, killed)
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	for _, at := range []string{"0.3", "0.55", "0.8"} {
 		command := exec.CommandContext(t.Context(), os.Args[0])
 		command.Env = append(os.Environ(), killedVariable+"="+db.DSN, killedAtVariable+"="+at)
@@ -137,7 +138,7 @@ func TestStreamsMakeTheSameBase(t *testing.T) {
 		"organisation = 1) FROM plimsoll_fill_unit"); got != "true" {
 		t.Error("the months of a large organisation are not cut")
 	}
-	plain := databasetest.Open(t)
+	plain := schematest.Open(t)
 	if err := erp.Migrate(t.Context(), plain.Database); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestStreamsMakeTheSameBase(t *testing.T) {
 }
 
 func TestAStoppedFillCanBeDiscarded(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	ctx, stop := context.WithCancel(t.Context())
 	options := killed
 	options.Progress = func(p fill.Progress) {

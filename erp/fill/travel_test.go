@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/schema/schematest"
 )
 
 // numbersInto a table, some chunks of them.
@@ -25,7 +25,7 @@ func numbersInto(name string, first, count int64) *table {
 }
 
 func TestTablesTravelOneBehindTheOther(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	db.Exec(t, "CREATE TABLE a (n bigint); CREATE TABLE b (n bigint CHECK (n > 0)); CREATE TABLE c (n bigint)",
 		pgx.QueryExecModeSimpleProtocol)
 	conn, err := dial(t.Context(), db.Database)

@@ -10,16 +10,16 @@ import (
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/group"
 	"plimsoll/platform/group/grouptest"
 	"plimsoll/platform/jobs"
+	"plimsoll/platform/schema/schematest"
 )
 
 // A job that is cancelled in the queue leaves nothing in the books. One that is cancelled while it runs leaves whole
 // months, and a group that waits for a decision: it is neither finished nor undone by itself.
 func TestCancelledMonthClose(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if _, err := fill.Run(t.Context(), db.Database, fill.Options{
 		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 1, Documents: 150, Seed: 3,
 		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),

@@ -15,6 +15,7 @@ import (
 	"plimsoll/lab/prove/backdated"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
+	"plimsoll/platform/schema/schematest"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -25,7 +26,7 @@ const balanceOfSales = `SELECT coalesce(sum(credit - debit), 0) FROM gl_general_
 // filled is a base of months until the 20th of June 2025.
 func filled(t *testing.T, organisations int) *databasetest.Test {
 	t.Helper()
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	_, err := fill.Run(t.Context(), db.Database, fill.Options{
 		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: organisations, Documents: 150, Seed: 3,
 		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),

@@ -15,6 +15,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/erp/restoration"
 	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/platform/shape"
 )
 
@@ -23,7 +24,7 @@ import (
 func TestCostsAreInOrderWhateverWroteThem(t *testing.T) {
 	for _, name := range shape.Names {
 		t.Run(string(name), func(t *testing.T) {
-			db := databasetest.Open(t)
+			db := schematest.Open(t)
 			if _, err := fill.Run(t.Context(), db.Database, fill.Options{Items: 20, Warehouses: 2, Counterparties: 8,
 				Users: 4, Organisations: 1, Documents: 200, Seed: 5}); err != nil {
 				t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"plimsoll/erp/rewriting"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/test/patience"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) { databasetest.Main(m) }
 
 // Every record set is rewritten and the books stay the same, whatever the sizes, also while totals are recalculated.
 func TestRewrittenBooksAreTheSame(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	_, err := fill.Run(t.Context(), db.Database,
 		fill.Options{Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 2, Documents: 200})
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/postgres/installation"
-	"plimsoll/platform/database"
 )
 
 // Server is a look at a database server.
@@ -28,7 +27,7 @@ type Server struct {
 	Replayed string
 	// Cleared is when the server's statistics were reset, which recovery does too.
 	Cleared time.Time
-	// Database is database.Database.Identity of the inspected one; empty if it may not be known.
+	// Database is DatabaseID of the inspected one; empty if it may not be known.
 	Database string
 	// Here: the server answers on this machine, perhaps from a container.
 	Here bool
@@ -82,7 +81,7 @@ func (s *Server) look(ctx context.Context, conn *pgx.Conn) error {
 	if err := s.countCheckpoints(ctx, conn); err != nil {
 		return err
 	}
-	s.Database = database.Identity(ctx, conn)
+	s.Database = DatabaseID(ctx, conn)
 	if s.Here = isHere(conn.PgConn().Conn().RemoteAddr()); s.Here {
 		s.Postmaster = postmaster(backend, s.Started)
 	}

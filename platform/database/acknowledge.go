@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/platform/durability"
 )
 
@@ -24,7 +25,7 @@ func (db *Database) startWatcher() {
 	}
 	db.watcher = durability.Watch(connect, durability.Options{Waiting: db.options.Waiting, Poll: db.options.PollFlush,
 		SameDatabase: func(ctx context.Context, conn *pgx.Conn) error {
-			if got := Identity(ctx, conn); got != db.identity {
+			if got := postgres.DatabaseID(ctx, conn); got != db.identity {
 				return fmt.Errorf("this is another database server: %q, before it was %q", got, db.identity)
 			}
 			return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
 	"plimsoll/platform/amount"
 	"plimsoll/platform/durability"
@@ -113,7 +114,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
 			"check host, port, user and password; 'plimsoll status' shows the local servers")
 	}
-	db.pool, db.identity = pool, Identity(ctx, pool)
+	db.pool, db.identity = pool, postgres.DatabaseID(ctx, pool)
 	if err := db.mayDelay(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -174,6 +175,9 @@ func (o Options) apply(config *pgxpool.Config) {
 }
 
 func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
+
+// Identity of the database when it was opened (postgres.DatabaseID).
+func (db *Database) Identity() string { return db.identity }
 
 // Close waits for borrowed connections and closes all in parallel.
 func (db *Database) Close() {

@@ -14,6 +14,7 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) { databasetest.Main(m) }
 // What is read of documents that others refer to is what they are, of one's own organisation only; and what is made
 // of documents in memory is the same.
 func TestReferredDocumentsAreReadAsTheyAre(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	app := &metadata.Application{
 		Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}},
 		Accumulation: []metadata.Accumulation{{Name: "stock",

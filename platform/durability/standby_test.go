@@ -51,3 +51,17 @@ func TestTheAnswerComesAfterTheStandbysFlush(t *testing.T) {
 		})
 	}
 }
+
+// What a standby shows is durable, so a worker that waits for the log answers readers without a flush.
+func TestReadersOfAStandbyWaitForNoFlush(t *testing.T) {
+	primary, standby := clustertest.Synchronous(t)
+	exec(t, primary, "SET synchronous_commit = remote_apply; CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)")
+	db := open(t, standby, database.Options{Connections: 1, Durability: "durable-ack"})
+	err := db.Read(patience.Context(t), func(w *database.Work) error {
+		w.Queue("look", "SELECT n FROM kept")
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

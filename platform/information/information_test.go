@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/test/patience"
 )
 
@@ -53,7 +54,7 @@ type bench struct {
 }
 
 func open(t *testing.T) bench {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/database"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/test/patience"
 )
 
@@ -129,7 +130,7 @@ type testBundle struct {
 }
 
 func setup(t *testing.T) *testBundle {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	for range 2 { // the second time there is nothing to do
 		if err := jobs.Migrate(t.Context(), db.Database); err != nil {
 			t.Fatal(err)
@@ -142,7 +143,7 @@ func setup(t *testing.T) *testBundle {
 // Of workers that start at once on a new database, one waits for the lock while the other makes the schema. It has
 // looked for the schema before, and for all that making one takes: so nothing makes it look again.
 func TestMigrate_BehindAnotherThatMadeTheSchema(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	worker := databasetest.Connect(t, db.DSN, database.Options{Connections: 2})
 	schema := func(conn *pgx.Conn, name string) error {
 		_, err := conn.Exec(t.Context(), "CREATE SCHEMA IF NOT EXISTS "+name)

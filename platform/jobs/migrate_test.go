@@ -8,8 +8,8 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/jobs"
+	"plimsoll/platform/schema/schematest"
 )
 
 // versionOfOldBases is the newest migration of River 0.30, with which bases of version 0.5.0 and before were made.
@@ -17,7 +17,7 @@ const versionOfOldBases = 6
 
 // A job that was submitted before the program, and River with it, became newer is done afterwards.
 func TestMigrate_BaseOfAnEarlierRiver(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	db.Exec(t, "CREATE SCHEMA river")
 	db.Exec(t, "CREATE TABLE counted (n bigint PRIMARY KEY)")
 	migrator, err := rivermigrate.New(riverpgxv5.New(db.Driver()),

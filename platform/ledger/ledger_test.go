@@ -18,6 +18,7 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/register"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -35,7 +36,7 @@ var moments = []time.Time{
 type turnover struct{ debit, credit amount.Money }
 
 func TestTurnoverBeforeAnyMomentEqualsTheModel(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
 		t.Fatal(err)
 	}

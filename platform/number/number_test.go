@@ -10,12 +10,13 @@ import (
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/number"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
 
 func TestNumbersOfSeveralWorkersAreUnique(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, &metadata.Application{Name: "test", Version: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestNumbersOfSeveralWorkersAreUnique(t *testing.T) {
 
 // A worker that survives a crash of the server goes on with its block, so a drawn block must not be lost.
 func TestNumbersAreDrawnForGood(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, &metadata.Application{Name: "test", Version: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"plimsoll/ground/postgres/cluster/clustertest"
-	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }
 
 func TestPasswords(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, &metadata.Application{Name: "test", Version: 1}); err != nil {
 		t.Fatal(err)
 	}

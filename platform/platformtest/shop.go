@@ -14,6 +14,7 @@ import (
 	"plimsoll/platform/posting"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 // Shop is the application on a fresh database, with one organisation.
@@ -29,7 +30,7 @@ type Shop struct {
 // Open creates a shop that posts with a strategy. TestMain of the test's package must call databasetest.Main.
 func Open(t testing.TB, strategy posting.Strategy) *Shop {
 	t.Helper()
-	s := &Shop{Test: databasetest.Open(t), App: Application(), Organisation: id.New()}
+	s := &Shop{Test: schematest.Open(t), App: Application(), Organisation: id.New()}
 	if err := schema.Migrate(context.Background(), s.Database, s.App); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 // batched are things by the line of the paper that brought them.
@@ -45,7 +46,7 @@ type shelf struct {
 }
 
 func shelve(t *testing.T) shelf {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, batched()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 // debts are by contract and object, and so are plans, which are soon fulfilled; books by rate, without balances.
@@ -66,7 +67,7 @@ func TestABalanceUnderTheFirstDimensionsIsTheSumOfAllThatLiesThere(t *testing.T)
 
 func open(t *testing.T, name string) (*databasetest.Test, *register.Register) {
 	t.Helper()
-	db, app := databasetest.Open(t), debts()
+	db, app := schematest.Open(t), debts()
 	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"plimsoll/platform/register"
 	"plimsoll/platform/rowset"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/platform/statement"
 )
 
@@ -38,7 +39,7 @@ func app() *metadata.Application {
 }
 
 func setup(t *testing.T) (*databasetest.Test, *metadata.Accumulation, *register.Register) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, app()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 // everything that a database holds, as text.
@@ -31,7 +32,7 @@ func TestClaim(t *testing.T) {
 		{"TemporaryTableIsNobodys", "CREATE TEMP TABLE t (a int)", nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db := databasetest.Unclaimed(t)
+			db := databasetest.Open(t)
 			if c.before != "" {
 				db.Exec(t, c.before)
 			}
@@ -65,7 +66,7 @@ func refuses(t *testing.T, db *databasetest.Test, was string, err error) {
 }
 
 func TestMigrate_LeavesAnEmptyDatabaseThatNobodyClaimed(t *testing.T) {
-	db := databasetest.Unclaimed(t)
+	db := databasetest.Open(t)
 	err := schema.Migrate(t.Context(), db.Database, first())
 	if !errors.Is(err, schema.ErrUnclaimed) || !strings.Contains(problem.HintOf(err), "--create") {
 		t.Errorf("%v; hint %q", err, problem.HintOf(err))
@@ -75,7 +76,7 @@ func TestMigrate_LeavesAnEmptyDatabaseThatNobodyClaimed(t *testing.T) {
 
 // A base of ours may be upgraded, but not while it has what is not ours.
 func TestMigrate_RefusesForeignTablesBesideOurs(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, first()); err != nil {
 		t.Fatal(err)
 	}

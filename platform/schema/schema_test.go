@@ -12,6 +12,7 @@ import (
 	"plimsoll/platform/database/databasetest"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -47,7 +48,7 @@ func second() *metadata.Application {
 }
 
 func TestMigrateBringsForwardWithoutLoss(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, first()); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestMigrateBringsForwardWithoutLoss(t *testing.T) {
 
 // A ledger of a version without analytics keeps its totals, now by none.
 func TestMigrateWidensAKey(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestMigrateWidensAKey(t *testing.T) {
 
 // An index that nothing reads any more would still cost each posting a page.
 func TestMigrateDropsAnIndexOfMovementsThatNobodyReads(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	indexed := func() string {
 		return db.Value(t, "SELECT to_regclass('acc_stock_dimensions') IS NOT NULL")
 	}
@@ -133,7 +134,7 @@ func TestMigrateDropsAnIndexOfMovementsThatNobodyReads(t *testing.T) {
 
 // A drop that a timeout cuts off leaves an index that is not valid. A version that needs it again makes it again.
 func TestMigrateMakesAnIndexAgainWhoseDropWasCutOff(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	app := second()
 	app.Accumulation[0].IndexMovements = true
 	if err := schema.Migrate(t.Context(), db.Database, app); err != nil {
@@ -152,7 +153,7 @@ func TestMigrateMakesAnIndexAgainWhoseDropWasCutOff(t *testing.T) {
 
 // Layers of a version that did not note their dates, nor which are open, get both.
 func TestMigrateNotesTheDatesOfLayers(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	app := first()
 	app.Accumulation = []metadata.Accumulation{{
 		Name: "batches", Layered: true, Resources: []metadata.Attribute{{Name: "quantity", Type: metadata.Quantity},
@@ -194,7 +195,7 @@ func TestMigrateNotesTheDatesOfLayers(t *testing.T) {
 
 // A ledger of a version without turnovers of whole accounts gets them from its totals, once.
 func TestMigrateSumsWholeAccounts(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestMigrateRefuses(t *testing.T) {
 		}, second, "newer version"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := databasetest.Open(t)
+			db := schematest.Open(t)
 			if err := schema.Migrate(t.Context(), db.Database, second()); err != nil {
 				t.Fatal(err)
 			}
@@ -273,7 +274,7 @@ func TestMigrateRefuses(t *testing.T) {
 }
 
 func TestWorkersThatStartAtOnceMigrateOnce(t *testing.T) {
-	db := databasetest.Open(t)
+	db := schematest.Open(t)
 	var wait sync.WaitGroup
 	for range 8 {
 		other := databasetest.Connect(t, db.DSN, database.Options{Connections: 1})

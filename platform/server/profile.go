@@ -93,7 +93,7 @@ type WorkerProfile struct {
 	Shape string `json:"shape"`
 	// Started distinguishes this worker from an earlier one at the same address; Operations count from here.
 	Started time.Time `json:"started"`
-	// Database is the database.Identity of its database; empty if unknown.
+	// Database is the postgres.DatabaseID of its database; empty if unknown.
 	Database   string               `json:"database"`
 	Operations map[string]Operation `json:"operations"`
 }

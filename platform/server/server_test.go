@@ -22,6 +22,7 @@ import (
 	"plimsoll/platform/id"
 	"plimsoll/platform/metadata"
 	"plimsoll/platform/schema"
+	"plimsoll/platform/schema/schematest"
 	"plimsoll/platform/session"
 	"plimsoll/test/leak"
 	"plimsoll/test/patience"
@@ -77,7 +78,7 @@ func setup(t *testing.T, config Config) *bundle {
 var knownID = id.New()
 
 func serving(t *testing.T, config Config, on func(net.Listener) net.Listener) *bundle {
-	b := &bundle{db: databasetest.Open(t), begun: make(chan struct{}, 100), release: make(chan struct{}),
+	b := &bundle{db: schematest.Open(t), begun: make(chan struct{}, 100), release: make(chan struct{}),
 		log: &logged{}, ended: make(chan error, 1), client: http.DefaultClient}
 	app := Application{
 		Metadata: &metadata.Application{Name: "test", Version: 1, Catalogs: []metadata.Catalog{{Name: "things"}}},

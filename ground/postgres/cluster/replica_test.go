@@ -14,7 +14,6 @@ import (
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/problem"
 	"plimsoll/ground/problem/problemtest"
-	"plimsoll/platform/database"
 	"plimsoll/test/patience"
 )
 
@@ -72,15 +71,6 @@ func TestReplica(t *testing.T) {
 	if err := order(t, s, "INSERT INTO kept VALUES (2)"); err == nil {
 		t.Error("the standby takes writes")
 	}
-	// What a standby shows is durable, so a worker that waits for the log answers readers without a flush.
-	db, err := database.Open(patience.Context(t), s.SocketDSN("").Secret(), database.Options{Connections: 1,
-		Durability: "durable-ack"})
-	check(t, err)
-	check(t, db.Read(patience.Context(t), func(w *database.Work) error {
-		w.Queue("look", "SELECT n FROM kept")
-		return nil
-	}))
-	db.Close()
 	if keep := queried(t, a, "SHOW max_slot_wal_keep_size"); keep == "-1" {
 		t.Error("a standby that is away may fill the disk")
 	}

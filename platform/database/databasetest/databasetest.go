@@ -1,9 +1,5 @@
 // Package databasetest provides databases for tests: a fresh one on the server that the test binary shares, as the
 // platform sees it, and with direct access past the platform.
-//
-// It imports the lab, which lies above: finding an installation, making a cluster with a profile and giving each test
-// binary a port are the lab's own subject (ground/postgres/cluster), and a second copy for tests would drift from it.
-// Only tests use the arrow, so no program has it.
 package databasetest
 
 import (
@@ -15,7 +11,6 @@ import (
 
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/platform/database"
-	"plimsoll/platform/schema"
 )
 
 // Main is for TestMain of a package that uses Open.
@@ -27,37 +22,10 @@ type Test struct {
 	DSN string
 }
 
-// Open makes a database that is dropped when the test ends, marked as the platform's.
+// Open makes an empty database that is dropped when the test ends.
 func Open(t testing.TB) *Test {
 	t.Helper()
-	test := Unclaimed(t)
-	if err := schema.Claim(t.Context(), test.Database); err != nil {
-		t.Fatal(err)
-	}
-	return test
-}
-
-// Unclaimed is Open without the platform's mark.
-func Unclaimed(t testing.TB) *Test {
-	t.Helper()
 	dsn := clustertest.Database(t).Secret()
-	return &Test{Connect(t, dsn, database.Options{}), dsn}
-}
-
-// Copy is Open of a copy of the database that fill makes once.
-func Copy(t testing.TB, name string, fill func(*database.Database) error) *Test {
-	t.Helper()
-	dsn := clustertest.Copy(t, name, func(dsn string) error {
-		db, err := database.Open(context.Background(), dsn, database.Options{})
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		if err := schema.Claim(context.Background(), db); err != nil {
-			return err
-		}
-		return fill(db)
-	}).Secret()
 	return &Test{Connect(t, dsn, database.Options{}), dsn}
 }
 
