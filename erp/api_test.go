@@ -15,9 +15,9 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/openapi/openapitest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/openapi/openapitest"
+	"plimsoll/platform/worker/server"
 )
 
 // caller calls operations of the description and holds every answer against it.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/shape"
 	"plimsoll/test/patience"
 )
 

@@ -12,10 +12,10 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/schema/schematest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/schema/schematest"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/patience"
 )
 

@@ -11,7 +11,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // A worker is drained while many users post to it; a user who gets no answer repeats the request with the same key at

@@ -22,12 +22,12 @@ import (
 	"plimsoll/erp/reports"
 	"plimsoll/erp/sales"
 	"plimsoll/erp/warehouse"
-	"plimsoll/platform/database"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/schema"
-	"plimsoll/platform/server"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/model/metadata"
+	"plimsoll/platform/model/schema"
+	"plimsoll/platform/worker/jobs"
+	"plimsoll/platform/worker/server"
 )
 
 // Migrate creates the tables of the ERP or brings them forward; it loses nothing and

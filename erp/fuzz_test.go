@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/openapi/openapitest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/openapi/openapitest"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/thorough"
 )
 

@@ -19,11 +19,11 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/data/id"
 	"plimsoll/test/thorough"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
 )
 
 // hostile are texts that have broken other people's programs.

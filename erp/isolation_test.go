@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/openapi/openapitest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/openapi/openapitest"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/thorough"
 )
 

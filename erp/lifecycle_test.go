@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/openapi/openapitest"
+	"plimsoll/platform/worker/openapi/openapitest"
 )
 
 func TestTheLifeOfADocument(t *testing.T) {

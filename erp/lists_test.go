@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 func TestListsAreFilteredByAReference(t *testing.T) {

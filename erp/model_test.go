@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // modelBooks is the model: what the ERP should hold, with arithmetic of its own. Everything is kept twice: by month,

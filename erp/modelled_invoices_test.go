@@ -7,8 +7,8 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // invoicing is what an invoice is of; of a payment, how much of it is an advance: all that can be when that is zero.

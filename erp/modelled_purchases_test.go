@@ -9,8 +9,8 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // drawBought services for a department, or for an asset.

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // modelled is a type of document of the model: how its content is drawn (nil when there can be none yet), and what it

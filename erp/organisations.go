@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
 )
 
 // OrganisationByCode finds an organisation as a person names it.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 func TestADocumentReferredToMustBeThereAndFit(t *testing.T) {

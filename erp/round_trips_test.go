@@ -7,11 +7,11 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/openapi/openapitest"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/openapi/openapitest"
 )
 
 // Whatever a document refers to, states, reserves and settles: what it needs is read in one round trip, and what

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // Operations leave their filters, rows and documents in the session; memory for a few sessions only, so that the rest

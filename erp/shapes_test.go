@@ -12,11 +12,11 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/shape"
 )
 
 // step of a history that any shape can be told.

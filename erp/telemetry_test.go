@@ -17,10 +17,10 @@ import (
 	"github.com/prometheus/common/model"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/openapi/openapitest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/openapi/openapitest"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/patience"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // UserCode is the login of the n-th user, counted from 1.

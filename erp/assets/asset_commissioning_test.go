@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 func commission(d erptest.Desk, asset id.ID, more erptest.Fields) erptest.Fields {

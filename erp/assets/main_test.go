@@ -3,7 +3,7 @@ package assets_test
 import (
 	"testing"
 
-	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/data/database/databasetest"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }

@@ -1,6 +1,6 @@
 package audit
 
-import "plimsoll/platform/audit"
+import "plimsoll/platform/care/audit"
 
 // advances: the VAT of what has been invoiced of payments ahead, and not set off since, lies on accounts of its own
 // by contract.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // paidAhead is a company with invoices of advances of both sides, set off in part.

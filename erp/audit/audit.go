@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"plimsoll/erp"
-	"plimsoll/platform/audit"
-	"plimsoll/platform/database"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/care/audit"
+	"plimsoll/platform/data/database"
 )
 
 // The report is the platform's.

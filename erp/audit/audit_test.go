@@ -9,9 +9,9 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/jobs"
+	"plimsoll/platform/worker/server"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }

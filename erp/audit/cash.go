@@ -1,6 +1,6 @@
 package audit
 
-import "plimsoll/platform/audit"
+import "plimsoll/platform/care/audit"
 
 // cash: what lies on an account is its balance in the ledger.
 var cash = []audit.Invariant{

@@ -11,8 +11,8 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
 	"plimsoll/erp/erptest"
-	platform "plimsoll/platform/audit"
-	"plimsoll/platform/server"
+	platform "plimsoll/platform/care/audit"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/patience"
 )
 

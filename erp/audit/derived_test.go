@@ -12,8 +12,8 @@ import (
 	"plimsoll/erp/audit/damagetest"
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/document"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
 )
 
 func checkOf(t *testing.T, report audit.Report, id string) audit.Check {

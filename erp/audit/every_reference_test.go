@@ -11,7 +11,7 @@ import (
 	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/audit/damagetest"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/metadata"
+	"plimsoll/platform/model/metadata"
 )
 
 // referring is a column of rows that belong to documents.

@@ -5,7 +5,7 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/books"
-	"plimsoll/platform/audit"
+	"plimsoll/platform/care/audit"
 )
 
 // inMonth are the versions of all documents of the month that d closes.

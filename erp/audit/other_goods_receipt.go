@@ -1,6 +1,6 @@
 package audit
 
-import "plimsoll/platform/audit"
+import "plimsoll/platform/care/audit"
 
 var otherGoodsReceipt = []audit.Invariant{
 	{

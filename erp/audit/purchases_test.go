@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // purchases is a company with all kinds of documents of buying, paying and keeping in its books, and an addressed

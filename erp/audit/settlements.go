@@ -1,6 +1,6 @@
 package audit
 
-import "plimsoll/platform/audit"
+import "plimsoll/platform/care/audit"
 
 // settlements: by contract they are accounts 60 and 62, where a debt to a supplier stands in the credit.
 var settlements = []audit.Invariant{

@@ -1,6 +1,6 @@
 package audit
 
-import "plimsoll/platform/audit"
+import "plimsoll/platform/care/audit"
 
 // stock: what there is, what it is made of, what it is worth, and for whom it is.
 var stock = []audit.Invariant{

@@ -1,6 +1,6 @@
 package audit
 
-import "plimsoll/platform/audit"
+import "plimsoll/platform/care/audit"
 
 // vat: what suppliers charge lies on account 19 until their invoice comes; account 68 has what may be deducted in the
 // debit and what has been charged to customers, invoiced or not, in the credit.

@@ -9,10 +9,10 @@ import (
 	"plimsoll/erp/recalculation"
 	"plimsoll/erp/restoration"
 	"plimsoll/erp/rewriting"
-	"plimsoll/platform/database"
-	"plimsoll/platform/group"
-	"plimsoll/platform/id"
-	"plimsoll/platform/jobs"
+	"plimsoll/platform/books/group"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/jobs"
 )
 
 // Groups of objects that jobs change together over several transactions.

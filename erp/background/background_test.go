@@ -7,9 +7,9 @@ import (
 
 	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/jobs"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/patience"
 )
 

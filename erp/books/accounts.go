@@ -1,6 +1,6 @@
 package books
 
-import "plimsoll/platform/metadata"
+import "plimsoll/platform/model/metadata"
 
 // Accounts of the general ledger.
 const (

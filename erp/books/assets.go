@@ -1,6 +1,6 @@
 package books
 
-import "plimsoll/platform/metadata"
+import "plimsoll/platform/model/metadata"
 
 // Investments is what has been spent on assets that are not in use yet: account 08.
 var Investments = accumulation(metadata.Accumulation{

@@ -3,12 +3,12 @@ package books
 import (
 	"time"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/catalog"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/catalog"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // Attribute is a named value of documents, of what they refer to and of registers. It describes itself, and reads

@@ -3,12 +3,12 @@ package books
 import (
 	"fmt"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // layer is a batch, or a part of it.

@@ -1,7 +1,7 @@
 package books
 
 import (
-	"plimsoll/platform/metadata"
+	"plimsoll/platform/model/metadata"
 )
 
 // Cash is what lies on bank accounts and in cash desks: accounts 50 and 51.

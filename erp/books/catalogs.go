@@ -1,6 +1,6 @@
 package books
 
-import "plimsoll/platform/metadata"
+import "plimsoll/platform/model/metadata"
 
 // Names of catalogs.
 const (

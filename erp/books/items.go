@@ -3,9 +3,9 @@ package books
 import (
 	"slices"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // fewItems are told apart by looking at all; of more an index is made.

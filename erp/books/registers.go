@@ -1,16 +1,16 @@
 package books
 
 import (
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/information"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/lock"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/information"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/data/lock"
+	"plimsoll/platform/model/metadata"
 )
 
 // Register is an accumulation register: rules need balances of it, lock parts of it and move it.

@@ -3,13 +3,13 @@ package books
 import (
 	"fmt"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // CustomerSettlements is what customers owe; below zero it is what they have paid ahead.

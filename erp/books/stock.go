@@ -1,6 +1,6 @@
 package books
 
-import "plimsoll/platform/metadata"
+import "plimsoll/platform/model/metadata"
 
 // stock names the register that guards all registers of what lies at a warehouse.
 const stock = "stock"

@@ -1,8 +1,8 @@
 package books
 
 import (
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/model/metadata"
 )
 
 // DocumentType is a type of document: how it is described, and the rules by which it is posted.

@@ -1,11 +1,11 @@
 package books
 
 import (
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/model/metadata"
 )
 
 // InputVAT is what suppliers have charged and no invoice has come for yet: the balance of account 19.

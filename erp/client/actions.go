@@ -13,8 +13,8 @@ import (
 
 	"plimsoll/erp/operations"
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // Size of documents: lines, and units per line. Receipts bring more than sales take, so that the stock of hot items

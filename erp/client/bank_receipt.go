@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"plimsoll/platform/amount"
+	"plimsoll/platform/data/amount"
 )
 
 // postBankReceipt of a sum; some repeat an existing reference, and must be refused.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // listedMax is how many documents of a type, the newest, are searched for waiting ones.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 
 	"plimsoll/erp/operations"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // recent documents of a session, to show and to change.

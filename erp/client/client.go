@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"plimsoll/erp"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // Outcome says how an operation ended. OK and Refused are valid results for Apdex;

@@ -22,9 +22,9 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/erp/fill/filltest"
 	"plimsoll/erp/operations"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )

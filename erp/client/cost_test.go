@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/erp/client"
 	"plimsoll/erp/operations"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // canned answers immediately, so that only the client's own cost is measured.

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 const (

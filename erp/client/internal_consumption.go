@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
+	"plimsoll/platform/data/amount"
 )
 
 const consumptionLines = 4

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // office is what the users of an organisation have in common, whatever their warehouse: read once and shared by the

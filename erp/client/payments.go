@@ -9,8 +9,8 @@ import (
 	"net/http"
 
 	"plimsoll/erp/operations"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // orderedShare of the requests are for an order at a supplier, as in a filled base, so that enough is paid ahead.

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"plimsoll/erp/operations"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be created.

@@ -11,7 +11,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/operations"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 	"plimsoll/test/thorough"
 )
 

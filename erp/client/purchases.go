@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/erp/operations"
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
+	"plimsoll/platform/data/amount"
 )
 
 // foundLines is the most lines of found goods.

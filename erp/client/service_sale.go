@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
+	"plimsoll/platform/data/amount"
 )
 
 func postServiceSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {

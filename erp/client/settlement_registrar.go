@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // postRegistrar sets a customer's debt off against one to a supplier; in some the two sides differ, and must be

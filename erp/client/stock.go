@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 const (

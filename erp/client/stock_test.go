@@ -13,7 +13,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/operations"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // acting are the operations that act on other users' documents.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 func TestWhatHasNoFollowerWaits(t *testing.T) {

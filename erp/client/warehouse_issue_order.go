@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"plimsoll/erp/operations"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // toCarry is a row of a work list of addressed warehouses.

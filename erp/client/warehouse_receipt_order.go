@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"plimsoll/erp/operations"
-	"plimsoll/platform/amount"
+	"plimsoll/platform/data/amount"
 )
 
 // postReceiptOrder shows what waits to be received, and puts one of the documents into cells. If there is nothing, it

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/audit"
-	platform "plimsoll/platform/audit"
-	"plimsoll/platform/database"
+	platform "plimsoll/platform/care/audit"
+	"plimsoll/platform/data/database"
 	"plimsoll/test/thorough"
 )
 

@@ -3,7 +3,7 @@ package erptest
 import (
 	"maps"
 
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // Goods is a document of goods: so much of item 0 in the first warehouse.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"plimsoll/erp"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
 )
 
 // Desk is a company and one user of its first organisation, logged in to a worker.

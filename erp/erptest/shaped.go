@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"plimsoll/erp"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/document"
-	"plimsoll/platform/durability"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/data/durability"
+	"plimsoll/platform/worker/shape"
 )
 
 // ShapedBooks are the books of a company as one shape keeps them, without a worker.

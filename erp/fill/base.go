@@ -7,10 +7,10 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/skew"
-	"plimsoll/platform/catalog"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/catalog"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // base is what all organisations share. Catalog elements are not kept in memory: each is computed from its number, so

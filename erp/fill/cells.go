@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // splitFrom is the number of lines from which an issue order takes half of them and a second order the rest.

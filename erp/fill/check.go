@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
 )
 
 // Checked is the result of comparing a base with the journal of its fill.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // Free returns the free bytes on the server's disk. They are not known when the server is on another machine or its

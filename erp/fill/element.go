@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // element is a catalog element while it is generated, field by field. One value is reused for all: there are millions

@@ -8,10 +8,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // Header and trailer of COPY's binary format.

@@ -22,8 +22,8 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/schema"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/model/schema"
 )
 
 // Defaults of a small base.

@@ -14,10 +14,10 @@ import (
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/schema"
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/schema"
+	"plimsoll/platform/model/schema/schematest"
 	"plimsoll/test/thorough"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/register"
-	"plimsoll/platform/statement"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/data/statement"
 )
 
 // deferredFrom so many rows on, a base is loaded without indexes; a smaller one keeps them. Tests defer them sooner.

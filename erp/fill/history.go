@@ -9,12 +9,12 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/invoices"
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/number"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/number"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // LinesAverage is the average number of lines of a goods document; it gives as many cost movements as the report's

@@ -13,8 +13,8 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/schema"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/model/schema"
 )
 
 // Advisory locks: one for the fill, one for its writers, which may outlive a killed fill for a moment.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // key is a digest of a register, the number of its dimensions used, and their values. Two of a billion keys collide

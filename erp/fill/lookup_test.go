@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // What is kept and dropped at random is what a map of the language keeps, also where keys lie close together and

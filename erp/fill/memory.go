@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // memory holds the registers of an organisation while its history is generated, so that rules can ask what they ask

@@ -2,9 +2,9 @@ package fill
 
 import (
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // openingSum is the opening balance of every bank account.

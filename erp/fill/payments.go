@@ -3,10 +3,10 @@ package fill
 import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/invoices"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 func invoiceIssued(h *history) *document.Document { return h.invoice(books.InvoiceIssued) }

@@ -12,11 +12,11 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/schema/schematest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/metadata"
+	"plimsoll/platform/model/schema/schematest"
+	"plimsoll/platform/worker/server"
 )
 
 // The same documents, posted one by one through the API, make the same books.

@@ -15,8 +15,8 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/statement"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/statement"
 )
 
 // Pace is how fast rows were written to the tables.

@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"plimsoll/erp"
-	"plimsoll/platform/catalog"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/catalog"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // kind is a document type in the form that the history uses.

@@ -14,9 +14,9 @@ import (
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/schema/schematest"
 	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/platform/document"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/model/metadata"
 )
 
 // columns that a fill writes, by table; the others have their defaults.

@@ -3,10 +3,10 @@ package fill
 import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/skew"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // Every investedEvery-th purchase of services is for an asset that will be commissioned.

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/model/schema/schematest"
 )
 
 // numbersInto a table, some chunks of them.

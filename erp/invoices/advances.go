@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 // AdvanceRate of VAT, in per cent of the net, is in every advance: what will be shipped for it is not known yet.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
 )
 
 // advanceInvoice is an invoice for a payment of which so much is ahead; for all that is ahead when that is empty.

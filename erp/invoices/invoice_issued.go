@@ -2,11 +2,11 @@ package invoices
 
 import (
 	"plimsoll/erp/books"
-	"plimsoll/platform/document"
-	"plimsoll/platform/information"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/information"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/model/metadata"
 )
 
 // Issued is the type of document: its description and its rules.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
 )
 
 func TestASaleIsInvoicedOnce(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // Invoiced is what a type of invoices refers to.

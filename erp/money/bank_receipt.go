@@ -2,11 +2,11 @@ package money
 
 import (
 	"plimsoll/erp/books"
-	"plimsoll/platform/document"
-	"plimsoll/platform/information"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/information"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/model/metadata"
 )
 
 // BankReceipt is the type of document: its description and its rules.

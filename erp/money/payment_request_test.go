@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/server"
 )
 
 func TestAPaymentIsRequestedOnceAndWithinLimits(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/group"
-	"plimsoll/platform/group/grouptest"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/books/group"
+	"plimsoll/platform/books/group/grouptest"
+	"plimsoll/platform/model/schema/schematest"
+	"plimsoll/platform/worker/jobs"
 )
 
 // A job that is cancelled in the queue leaves nothing in the books. One that is cancelled while it runs leaves whole

@@ -12,10 +12,10 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/jobs"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/jobs"
 	"plimsoll/test/patience"
 )
 

@@ -10,9 +10,9 @@ import (
 	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/group"
-	"plimsoll/platform/id"
-	"plimsoll/platform/jobs"
+	"plimsoll/platform/books/group"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/jobs"
 )
 
 // Months of which only some could be closed are half-done: the audit names them, nobody begins anew, and they are

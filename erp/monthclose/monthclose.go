@@ -6,7 +6,7 @@
 //	open ──Close──▶ closed ──Reopen──▶ open
 //
 // Closing again posts the same document anew if its entries have been tampered with. The months that a command closes
-// for an organisation are a group (platform/group): half of them is found, and finished or undone.
+// for an organisation are a group (platform/books/group): half of them is found, and finished or undone.
 package monthclose
 
 import (
@@ -22,13 +22,13 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/closing"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/group"
-	"plimsoll/platform/id"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/group"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/jobs"
 )
 
 // Kind is the name of the job.

@@ -13,9 +13,9 @@ import (
 	"plimsoll/erp/monthclose"
 	"plimsoll/erp/restoration"
 	"plimsoll/lab/prove/backdated"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/schema/schematest"
+	"plimsoll/platform/worker/jobs"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }

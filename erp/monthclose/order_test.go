@@ -14,9 +14,9 @@ import (
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/restoration"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/schema/schematest"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/schema/schematest"
+	"plimsoll/platform/worker/shape"
 )
 
 // Costs follow the order of time in books that were filled, written in by each shape with late documents, restored and

@@ -2,11 +2,11 @@ package purchases
 
 import (
 	"plimsoll/erp/books"
-	"plimsoll/platform/document"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/model/metadata"
 )
 
 // ServicePurchase is the type of document: its description and its rules.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	"plimsoll/erp"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/jobs"
 )
 
 // Kind is the name of the job.

@@ -7,8 +7,8 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/server"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/worker/server"
 )
 
 // Totals are recalculated while everybody posts: they are right afterwards, and they were right before.

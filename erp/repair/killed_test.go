@@ -17,8 +17,8 @@ import (
 	"plimsoll/erp/erptest"
 	erprepair "plimsoll/erp/repair"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/repair"
+	"plimsoll/platform/care/repair"
+	"plimsoll/platform/data/database"
 )
 
 // killedVariable has the database of a repair that the test binary begins and does not end.

@@ -6,9 +6,9 @@ import (
 
 	"plimsoll/erp"
 	erpaudit "plimsoll/erp/audit"
-	"plimsoll/platform/audit"
-	"plimsoll/platform/database"
-	"plimsoll/platform/repair"
+	"plimsoll/platform/care/audit"
+	"plimsoll/platform/care/repair"
+	"plimsoll/platform/data/database"
 )
 
 // Connections that a repair needs for itself, besides those that look at the books.

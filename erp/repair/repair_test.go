@@ -11,8 +11,8 @@ import (
 	"plimsoll/erp/audit/damagetest"
 	"plimsoll/erp/erptest"
 	erprepair "plimsoll/erp/repair"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/repair"
+	"plimsoll/platform/care/repair"
+	"plimsoll/platform/data/database/databasetest"
 	"plimsoll/test/thorough"
 )
 

@@ -2,8 +2,8 @@
 package reports
 
 import (
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/server"
+	"plimsoll/platform/model/metadata"
+	"plimsoll/platform/worker/server"
 )
 
 // All reports by the last part of their path.

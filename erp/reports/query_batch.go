@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/data/temptable"
 )
 
 // queryBatch is how reports work, in every shape of the ERP: a query puts its result into a temp table, the next one

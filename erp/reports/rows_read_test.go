@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/server"
 )
 
 // reader is a user of a worker with a single connection, whose counts of rows read can be told.

@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/openapi"
-	"plimsoll/platform/register"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/data/temptable"
+	"plimsoll/platform/worker/openapi"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // Limits of the report of settlements.

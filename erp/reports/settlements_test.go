@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/id"
 )
 
 type settlementsOf struct {

@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/openapi"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/openapi"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // Limits of the stock report.

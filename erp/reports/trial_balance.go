@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/openapi"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/openapi"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // TrialBalanceRow is an account, or the total of all: opening balance, turnover, closing balance.

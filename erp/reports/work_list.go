@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/openapi"
-	"plimsoll/platform/rowset"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/data/temptable"
+	"plimsoll/platform/model/metadata"
+	"plimsoll/platform/worker/openapi"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // Limits of a work list of an addressed warehouse.

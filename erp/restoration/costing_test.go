@@ -5,7 +5,7 @@ import (
 
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/restoration"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // Every type of document that takes from layers gets the costs of the order of time, down to the cost of an asset

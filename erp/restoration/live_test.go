@@ -17,10 +17,10 @@ import (
 	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/restoration"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/jobs"
 	"plimsoll/test/patience"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // model restores serially and in memory, with arithmetic of its own: it knows the lines of posted documents and

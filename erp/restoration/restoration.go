@@ -19,12 +19,12 @@ import (
 
 	"plimsoll/erp"
 	"plimsoll/erp/books"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
 )
 
 // Bounds of a piece. Its keys are locked until it is done, and posters of them wait; but a document that is in

@@ -9,10 +9,10 @@ import (
 
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/restoration"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/data/id"
 	"plimsoll/test/thorough"
 )
 

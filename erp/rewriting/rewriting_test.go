@@ -14,9 +14,9 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/erp/recalculation"
 	"plimsoll/erp/rewriting"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/model/schema/schematest"
+	"plimsoll/platform/worker/jobs"
 	"plimsoll/test/patience"
 )
 

@@ -2,10 +2,10 @@ package sales
 
 import (
 	"plimsoll/erp/books"
-	"plimsoll/platform/document"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/model/metadata"
 )
 
 // CustomerOrder is the type of document: its description and its rules.

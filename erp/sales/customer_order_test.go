@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 func TestACustomerOrderReservesUntilItIsSold(t *testing.T) {

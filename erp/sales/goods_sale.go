@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"plimsoll/erp/books"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/document"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/model/metadata"
 )
 
 // GoodsSale is the type of document: its description and its rules.

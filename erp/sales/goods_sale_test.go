@@ -8,9 +8,9 @@ import (
 
 	"plimsoll/erp/books"
 	"plimsoll/erp/erptest"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/shape"
 )
 
 // However many layers a shape reads, it refuses with the same message: available is all stock that others have not

@@ -2,10 +2,10 @@ package warehouse
 
 import (
 	"plimsoll/erp/books"
-	"plimsoll/platform/document"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/model/metadata"
 )
 
 // ReceiptOrder is the type of document: its description and its rules.

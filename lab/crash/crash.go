@@ -17,7 +17,7 @@ import (
 	"plimsoll/ground/postgres/storage"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/crash/image"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 // Ending is how a server ends.

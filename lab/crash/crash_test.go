@@ -15,7 +15,7 @@ import (
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
 	"plimsoll/lab/run/worker/workertest"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 	"plimsoll/test/leak"
 	"plimsoll/test/thorough"
 )

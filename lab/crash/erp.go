@@ -20,8 +20,8 @@ import (
 	"plimsoll/erp/operations"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/database"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/durability"
 )
 
 // erpWork is the load ERP: users who carry out key operations over HTTP, without thinking in between.

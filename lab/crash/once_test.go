@@ -24,10 +24,10 @@ import (
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/schema"
 	"plimsoll/platform/platformtest"
-	"plimsoll/platform/schema"
 	"plimsoll/test/patience"
 )
 

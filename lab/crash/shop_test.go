@@ -8,11 +8,11 @@ import (
 	"os/signal"
 	"syscall"
 
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
 	"plimsoll/platform/platformtest"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // The test binary starts itself as a worker of a small application, whose documents are cheap.

@@ -11,8 +11,8 @@ import (
 	"os"
 
 	"plimsoll/ground/problem"
-	"plimsoll/platform/secret"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/secret"
+	"plimsoll/platform/worker/server"
 )
 
 // Access is how protected application servers are reached. It is never sent or stored: each process reads its own

@@ -10,7 +10,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // TestOperationsAreComparedKeyByKey: counts of an operation that is lost and of one that was carried out without an

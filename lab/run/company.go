@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/id"
-	"plimsoll/platform/presence"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/presence"
+	"plimsoll/platform/worker/server"
 )
 
 // companyWithin bounds each look at other sessions, so that a server that hangs delays nobody.

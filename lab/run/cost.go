@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // profiles are the figures that each worker reports about itself, by its URL.

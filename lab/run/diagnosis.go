@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/diagnose"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // diagnosis is made beside the load, in the steady state.

@@ -18,7 +18,7 @@ import (
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/presence"
+	"plimsoll/platform/worker/presence"
 )
 
 func TestVerdictOfADisturbedRun(t *testing.T) {

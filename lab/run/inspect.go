@@ -8,7 +8,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/ground/postgres"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/server"
 )
 
 // feed is what a run reports to the live picture; without a picture, nothing.

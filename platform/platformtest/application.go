@@ -2,7 +2,7 @@
 // takes the oldest, a close closes a month. It has a register of every kind.
 package platformtest
 
-import "plimsoll/platform/metadata"
+import "plimsoll/platform/model/metadata"
 
 // Names of the document types and registers.
 const (

@@ -6,17 +6,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/information"
-	"plimsoll/platform/ledger"
-	"plimsoll/platform/lock"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/register"
-	"plimsoll/platform/rowset"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/information"
+	"plimsoll/platform/books/ledger"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/register"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/data/lock"
+	"plimsoll/platform/model/metadata"
 )
 
 // Rules returns the posting rules of an application from Application.

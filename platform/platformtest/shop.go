@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/platform/amount"
-	"plimsoll/platform/audit"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/rowset"
-	"plimsoll/platform/schema"
-	"plimsoll/platform/schema/schematest"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/care/audit"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/metadata"
+	"plimsoll/platform/model/schema"
+	"plimsoll/platform/model/schema/schematest"
 )
 
 // Shop is the application on a fresh database, with one organisation.

@@ -82,10 +82,10 @@ func TestRules_OfTheRepository(t *testing.T) {
 	}
 	for _, planted := range []importLine{
 		{from: "platform/id", to: "erp"},
-		{from: "platform/id", to: "ground/host/cpu"},
+		{from: "platform/id", to: "lab/host/cpu"},
 		{from: "erp", to: "lab/load/apdex"},
 		{from: "lab/line", to: "cmd/plimsoll/cli"},
-		{from: "ground/host/cpu", to: "lab/run"},
+		{from: "lab/host/cpu", to: "lab/run"},
 		{from: "lab/run", to: "lab/line"},
 		{from: "lab/load/users", to: "lab/run/result"},
 		{from: "erp", to: "web"},

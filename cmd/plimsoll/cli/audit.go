@@ -14,7 +14,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 type auditOptions struct {

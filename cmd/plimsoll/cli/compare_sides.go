@@ -20,7 +20,7 @@ import (
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 // sideSpec describes a side, from flags or a file.

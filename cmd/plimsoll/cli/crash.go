@@ -16,7 +16,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 type crashOptions struct {

@@ -16,7 +16,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 type fillOptions struct {

@@ -9,7 +9,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // differencesShown by a check; all are counted.

@@ -14,9 +14,9 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/background"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/group"
-	"plimsoll/platform/id"
+	"plimsoll/platform/books/group"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
 )
 
 // What follows 'plimsoll groups'.

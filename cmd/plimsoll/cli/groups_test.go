@@ -16,9 +16,9 @@ import (
 	"plimsoll/erp/monthclose"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/group"
-	"plimsoll/platform/group/grouptest"
-	"plimsoll/platform/jobs"
+	"plimsoll/platform/books/group"
+	"plimsoll/platform/books/group/grouptest"
+	"plimsoll/platform/worker/jobs"
 	"plimsoll/test/patience"
 )
 

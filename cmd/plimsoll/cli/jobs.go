@@ -10,10 +10,10 @@ import (
 	"plimsoll/erp"
 	"plimsoll/erp/background"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/schema"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/schema"
+	"plimsoll/platform/worker/jobs"
 )
 
 // operator owns the jobs that are started from a command line.

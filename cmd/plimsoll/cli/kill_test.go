@@ -17,7 +17,7 @@ import (
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 	"plimsoll/test/patience"
 )
 

@@ -16,7 +16,7 @@ import (
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 // configuration is a cluster and the shape of the ERP on it.

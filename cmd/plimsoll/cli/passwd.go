@@ -13,9 +13,9 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/password"
-	"plimsoll/platform/secret"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/password"
+	"plimsoll/platform/worker/secret"
 )
 
 type passwdOptions struct {

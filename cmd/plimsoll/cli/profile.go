@@ -17,8 +17,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/costs"
 	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/durability"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/durability"
+	"plimsoll/platform/worker/shape"
 )
 
 type profileOptions struct {

@@ -17,9 +17,9 @@ import (
 	erprepair "plimsoll/erp/repair"
 	"plimsoll/ground/postgres/backup"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/repair"
+	"plimsoll/platform/care/repair"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
 )
 
 type repairOptions struct {

@@ -10,8 +10,8 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/restoration"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/worker/jobs"
 )
 
 // threadsMax is beyond what one database carries.

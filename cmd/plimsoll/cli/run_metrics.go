@@ -18,8 +18,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/view/metrics"
-	"plimsoll/platform/secret"
-	"plimsoll/platform/server"
+	"plimsoll/platform/worker/secret"
+	"plimsoll/platform/worker/server"
 )
 
 // figureOptions say who else gets the figures of a run while it lasts.

@@ -16,11 +16,11 @@ import (
 	"plimsoll/erp/background"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/schema"
-	"plimsoll/platform/server"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/model/schema"
+	"plimsoll/platform/worker/jobs"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/shape"
 )
 
 type serveOptions struct {

@@ -14,8 +14,8 @@ import (
 	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // Bounds of what a worker keeps.

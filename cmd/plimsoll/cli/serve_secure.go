@@ -11,9 +11,9 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/secret"
-	"plimsoll/platform/server"
-	"plimsoll/platform/session"
+	"plimsoll/platform/worker/secret"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/session"
 )
 
 // secureOptions say who may log in to a worker, how, and how often.

@@ -10,9 +10,9 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
-	"plimsoll/platform/shape"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/temptable"
+	"plimsoll/platform/worker/shape"
 )
 
 // shapeOptions are the shape of workers, and tweaks of it.

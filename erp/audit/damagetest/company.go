@@ -12,10 +12,10 @@ import (
 	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/erptest"
 	"plimsoll/erp/monthclose"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/worker/jobs"
+	"plimsoll/platform/worker/shape"
 )
 
 // Rounds of documents in which each type has as many as there are damages of it.

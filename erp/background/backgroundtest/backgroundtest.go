@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"plimsoll/erp/background"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
-	"plimsoll/platform/jobs"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
+	"plimsoll/platform/worker/jobs"
 	"plimsoll/test/patience"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres/cluster/clustertest"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // Copy gives a copy of the base of that name, which is filled once for all tests of a package; it goes when the test

@@ -15,13 +15,13 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
-	"plimsoll/platform/amount"
-	"plimsoll/platform/database"
-	"plimsoll/platform/document"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/rowset"
-	"plimsoll/platform/schema"
+	"plimsoll/platform/books/document"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/books/rowset"
+	"plimsoll/platform/data/amount"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/model/schema"
 )
 
 // Base is a database from which copies are made.

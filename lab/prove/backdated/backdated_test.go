@@ -10,8 +10,8 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/backdated"
-	"plimsoll/platform/database"
-	"plimsoll/platform/database/databasetest"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/database/databasetest"
 )
 
 func TestMain(m *testing.M) { clustertest.Main(m) }

@@ -16,8 +16,8 @@ import (
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/prove/ratio"
-	"plimsoll/platform/database"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/durability"
 )
 
 // Rows that operations change.

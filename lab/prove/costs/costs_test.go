@@ -16,7 +16,7 @@ import (
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/worker/workertest"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 func TestMain(m *testing.M) {

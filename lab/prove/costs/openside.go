@@ -15,8 +15,8 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/worker"
-	"plimsoll/platform/database"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/server"
 )
 
 // openSide is a side with its worker, its user, and a connection that observes its server.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // measurement of one operation.

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/ground/postgres/cluster"
-	"plimsoll/platform/database"
-	"plimsoll/platform/schema"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/model/schema"
 )
 
 // PostgreSQL's errors when another session creates the same database at the same moment.

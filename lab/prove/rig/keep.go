@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // Keep copies a base that was just filled, so that it can be reset. Nobody may be connected to it. Without room or

@@ -15,7 +15,7 @@ import (
 	"plimsoll/ground/host/lock"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // Database is the name of the ERP's database in every cluster.

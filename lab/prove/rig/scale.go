@@ -13,7 +13,7 @@ import (
 	"plimsoll/erp"
 	"plimsoll/ground/format"
 	"plimsoll/ground/problem"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // undefinedTable is PostgreSQL's error if nothing was ever filled.

@@ -10,7 +10,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // damagedCopy of the filled books, which lasts for one line.

@@ -11,7 +11,7 @@ import (
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // wrongCopy of the filled books, which lasts for one line.

@@ -18,7 +18,7 @@ import (
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // JoinOptions say which coordinator an agent works for.

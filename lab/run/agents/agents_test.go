@@ -30,7 +30,7 @@ import (
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/worker"
 	"plimsoll/lab/run/worker/workertest"
-	"plimsoll/platform/presence"
+	"plimsoll/platform/worker/presence"
 	"plimsoll/test/files"
 	"plimsoll/test/loopback"
 	"plimsoll/test/patience"

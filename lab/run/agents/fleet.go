@@ -15,7 +15,7 @@ import (
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // Defaults of Options.

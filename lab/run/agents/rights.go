@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"plimsoll/ground/problem"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 )
 
 // rights are the permissions on the NATS server inside this process: the coordinator, with its own secret, may do

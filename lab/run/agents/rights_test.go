@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 	"plimsoll/test/patience"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"plimsoll/ground/problem"
-	"plimsoll/platform/id"
+	"plimsoll/platform/data/id"
 	"plimsoll/test/certificate"
 )
 

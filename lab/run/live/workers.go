@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"plimsoll/platform/database"
-	"plimsoll/platform/server"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/server"
 )
 
 // askWithin bounds one question; a busy worker is asked again a second later.

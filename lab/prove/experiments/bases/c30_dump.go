@@ -20,7 +20,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/statement"
+	"plimsoll/platform/data/statement"
 )
 
 // Defaults of C30.

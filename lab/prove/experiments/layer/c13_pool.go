@@ -8,8 +8,8 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/temptable"
 )
 
 // Defaults of C13: 100 kinds of operations with 12 tables each make 1,200 tables per connection: more than the smaller

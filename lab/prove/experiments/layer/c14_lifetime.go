@@ -14,8 +14,8 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/temptable"
 )
 
 // Defaults of C14: the report's half hours are seconds here, its thousands of tables are hundreds per connection.

@@ -8,8 +8,8 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/shape"
 )
 
 // Defaults of C16: an operation of about 100 statements, on the network paths of the claim.

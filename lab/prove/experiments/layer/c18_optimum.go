@@ -10,8 +10,8 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/temptable"
 )
 
 // Defaults of C18: the kinds make more structures than the largest pool holds, and some are far more frequent, so that

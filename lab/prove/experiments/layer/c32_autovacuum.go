@@ -13,7 +13,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 // Defaults of C32: autovacuum runs several times in a turn.

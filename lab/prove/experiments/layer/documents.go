@@ -23,9 +23,9 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/server"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/server"
+	"plimsoll/platform/worker/shape"
 )
 
 // documentWarmings is how often each user carries out each operation before it is measured.

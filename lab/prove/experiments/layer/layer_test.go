@@ -14,8 +14,8 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/worker/shape"
 )
 
 // The load must be what its experiments say of it, whichever the chain and whatever lies on the way.

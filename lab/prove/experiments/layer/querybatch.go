@@ -13,8 +13,8 @@ import (
 
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/temptable"
 )
 
 // queryBatch is the operation of the data layer's experiments, in the manner of such platforms: temp tables, each

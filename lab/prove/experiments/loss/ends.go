@@ -16,7 +16,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/shape"
+	"plimsoll/platform/worker/shape"
 )
 
 // serverMemory is what the servers' profile assumes: small servers crash as large ones do.

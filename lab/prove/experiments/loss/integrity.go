@@ -17,9 +17,9 @@ import (
 	"plimsoll/lab/crash"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/metadata"
-	"plimsoll/platform/repair"
+	"plimsoll/platform/care/repair"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/model/metadata"
 )
 
 // integrityBase is a base, its digest, and copies of it that are damaged.

@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/data/temptable"
 )
 
 // c35Claimed is how much slower the report's restoration was without statistics of temp tables.

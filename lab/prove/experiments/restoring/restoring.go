@@ -18,10 +18,10 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/id"
-	"plimsoll/platform/posting"
-	"plimsoll/platform/temptable"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/id"
+	"plimsoll/platform/data/temptable"
 )
 
 // Sizes of the bases: the report's month after six months of history, and one of a tenth of the warehouses. Each has as

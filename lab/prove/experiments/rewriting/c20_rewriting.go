@@ -7,7 +7,7 @@ import (
 
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/durability"
 )
 
 const (

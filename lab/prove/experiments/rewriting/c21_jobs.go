@@ -6,7 +6,7 @@ import (
 
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/durability"
 )
 
 // What C21 claims: 2,138 objects/s of 75 jobs asynchronous, 1,797 of 75 and 1,459 of 50 synchronous.

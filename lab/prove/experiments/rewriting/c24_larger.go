@@ -6,7 +6,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
 )
 
 const (

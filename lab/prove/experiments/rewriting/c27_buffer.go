@@ -8,7 +8,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/durability"
 )
 
 // Defaults of C27. A dip is a second, so a turn must have many of them.

@@ -9,7 +9,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/durability"
 )
 
 // Defaults of C55.

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 const (

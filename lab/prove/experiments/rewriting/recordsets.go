@@ -20,8 +20,8 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/database"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/database"
+	"plimsoll/platform/data/durability"
 )
 
 // The load of C20, C21 and C27: jobs that rewrite record sets of one to three rows of a register.

@@ -8,7 +8,7 @@ import (
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/durability"
+	"plimsoll/platform/data/durability"
 )
 
 // Jobs rewrite on a real server in each mode, and what they leave is what they found.

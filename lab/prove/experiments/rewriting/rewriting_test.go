@@ -11,8 +11,8 @@ import (
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/platform/jobs"
-	"plimsoll/platform/posting"
+	"plimsoll/platform/books/posting"
+	"plimsoll/platform/worker/jobs"
 )
 
 func TestDealt(t *testing.T) {

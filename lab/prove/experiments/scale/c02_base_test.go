@@ -13,7 +13,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 func TestC02_ExtrapolatesWhatGrows(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/experiments/site"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // filledBase is a separate database whose rows were counted.

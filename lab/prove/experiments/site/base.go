@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres/cluster"
-	"plimsoll/platform/database"
+	"plimsoll/platform/data/database"
 )
 
 // SeparateBase is a database of the experiment's own, filled at a fraction of the report's scale.

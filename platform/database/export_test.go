@@ -1,6 +1,0 @@
-package database
-
-import "plimsoll/platform/temptable"
-
-// TempPool is what the connection believes of its temp tables.
-func (w *Work) TempPool() *temptable.Pool { return w.tempPool() }
