@@ -41,7 +41,7 @@ func TestOpen_GoesOnWhereAnotherEnded(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	if _, _, err := Open(t.Context(), path, "test", "b"); err == nil || problem.ClassOf(err) != problem.Usage ||
-		!strings.Contains(err.Error(), "other conditions") {
+		!strings.Contains(err.Error(), "recorded with other settings") {
 		t.Errorf("%v", err)
 	}
 	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {

@@ -88,7 +88,7 @@ func (id ID) Descendants() ([]ID, error) {
 const freezeMax = 10 * time.Second
 
 // KillTree ends a process and all its descendants with SIGKILL. It stops the process first, so that no child is forked
-// after the list was made; the descendants get no time to tidy up.
+// after the list was made; the descendants get no time to clean up.
 func (id ID) KillTree(ctx context.Context) error {
 	if err := id.freeze(ctx); err != nil {
 		return err
