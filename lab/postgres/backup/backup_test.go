@@ -26,7 +26,7 @@ type bench struct {
 	backups  *backup.Store
 	c        *cluster.Cluster
 	ctx      context.Context
-	shown    int64 // the most that was said to be copied
+	shown    int64 // the most bytes that were reported as copied
 }
 
 func setup(t *testing.T, kept cluster.LogKept) *bench {

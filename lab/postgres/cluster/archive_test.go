@@ -12,7 +12,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// The program sync of this test only says what it is asked to flush.
+// The program sync of this test only prints what it is asked to flush.
 func TestArchiveCommand_CountsASegmentOnceItsNameIsFlushed(t *testing.T) {
 	data, archive, bin := t.TempDir(), filepath.Join(t.TempDir(), "it's 100%"), t.TempDir()
 	write := func(path, text string, mode os.FileMode) {
@@ -91,7 +91,7 @@ func TestReplica_TakesNoOtherStandbysSlot(t *testing.T) {
 	}
 }
 
-// The umask belongs to the whole process: tests that run beside others must not change it.
+// The umask belongs to the whole process: tests that run in parallel must not change it.
 func TestMakeDirs_LetTheServersUserPassWhateverTheUmask(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: others' servers pass through root's folders")

@@ -9,7 +9,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// An archive that cannot be written to is in the status, with what waits for it; when it is mended, the status says so.
+// An archive that cannot be written to is in the status, with what waits for it; so is its repair.
 func TestStatus_ShowsAFailingArchive(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -99,7 +99,7 @@ func (h *hostile) swap(place, target string) (back func()) {
 	}
 }
 
-// places are what root looks at below the data and beside the socket.
+// places are what root looks at below the data and next to the socket.
 func (h *hostile) places() map[string]string {
 	return map[string]string{
 		"data/postgresql.conf": filepath.Join(h.victim, "postgresql.conf"),

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// KeepData copies the data of a stopped cluster beside them, for Rewind; the copy has its name when it is complete. It
+// KeepData copies the data of a stopped cluster next to them, for Rewind; only a complete copy has its final name. It
 // is for clusters that tests throw away.
 func (c *Cluster) KeepData(ctx context.Context) error {
 	if err := removeFile(c.rewoundPath()); err != nil {
@@ -147,7 +147,7 @@ func changedAt(info fs.FileInfo) time.Time {
 	return time.Unix(stat.Ctim.Unix())
 }
 
-// copyAnew replaces a file by a new one.
+// copyAnew replaces a file with a new one.
 func copyAnew(from, to string) error {
 	if err := removeFile(to); err != nil {
 		return err

@@ -206,8 +206,8 @@ func (c *Cluster) clearGround(ctx context.Context) error {
 	return prepareSocketDir(c.SocketDir, account)
 }
 
-// How long a server may take to notice that its parent died: on a busy machine it gets no processor for seconds. Who
-// has started a server in our folder by hand waits so long for the error.
+// How long a server may take to notice that its parent died: on a busy machine it gets no processor for seconds. A user
+// who has started a server in our folder manually waits that long for the error.
 const noticeMax = 20 * time.Second
 
 func (c *Cluster) outwait(ctx context.Context, pm process.ID) error {
@@ -254,7 +254,7 @@ func (c *Cluster) awaitStopping(ctx context.Context, pm process.ID) (bool, error
 const orphanMax = 5 * time.Second
 
 // endOrphans ends sessions that outlived a killed postmaster: they still write to shared memory, so the server refuses
-// to start beside them.
+// to start while they run.
 func (c *Cluster) endOrphans(ctx context.Context) error {
 	orphans, err := c.processes()
 	if err != nil || len(orphans) == 0 {

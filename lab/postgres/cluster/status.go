@@ -33,7 +33,7 @@ const (
 // unreadable is the state of a cluster one of whose files could not be read, and why.
 func unreadable(err error) (State, string) {
 	if errors.Is(err, fs.ErrPermission) {
-		return Hidden, "its files may not be read by this user; ask as the user who made it: " + err.Error()
+		return Hidden, "this user may not read its files; run the command as the user who created it: " + err.Error()
 	}
 	return Broken, err.Error()
 }

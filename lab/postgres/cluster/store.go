@@ -32,7 +32,7 @@ type Store struct {
 	LockWait time.Duration
 	// AskWait defaults to AskWaitDefault.
 	AskWait time.Duration
-	// Copied is told how much of a running server's data has been copied. Defaults to silence.
+	// Copied receives how much of a running server's data has been copied. Defaults to silence.
 	Copied func(done, all int64)
 }
 
@@ -59,8 +59,8 @@ func (s *Store) say(format string, args ...any) {
 }
 
 // TakeForLoad keeps every other load off the cluster until the lock is removed: two loads would disturb each other's
-// measurement, and the first to end might stop the server under the second. Who just looks whether there is a load
-// holds the lock for a moment.
+// measurement, and the first to end might stop the server under the second. A command that only checks for a
+// load holds the lock for a moment.
 func (c *Cluster) TakeForLoad(ctx context.Context) (*lock.Lock, error) {
 	l, err := lock.Acquire(ctx, c.store.loadPath(c.Name()), "load", hastyWait)
 	if errors.As(err, new(*lock.HeldError)) {

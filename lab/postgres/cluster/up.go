@@ -21,7 +21,7 @@ import (
 
 const ownerKeeper = "keeper"
 
-// hastyWait is the wait for a lock that was free a moment ago: its holder is just looking, or was faster than we are.
+// hastyWait is the wait for a lock that was free a moment ago: its holder only checks it, or was faster than we are.
 const hastyWait = 300 * time.Millisecond
 
 // Up creates the cluster if it is missing, starts it under a detached keeper if it does not run, and returns when it
@@ -132,7 +132,7 @@ func (c *Cluster) stateNow() State {
 	return stateOf(f.status)
 }
 
-// adopt changes a stopped cluster to what is asked for.
+// adopt changes a stopped cluster as requested.
 func (s *Store) adopt(ctx context.Context, c *Cluster, spec Spec) error {
 	if err := c.SameEngine(ctx, spec.Engine); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (s *Store) awaitKeeper(ctx context.Context, c *Cluster, pid int, pipe io.Re
 			if r.Ready && ctx.Err() == nil {
 				return nil
 			}
-			if r.Ready && cancelled != nil { // cancelled since, and nobody has told it
+			if r.Ready && cancelled != nil { // cancelled since, and it does not know
 				_ = syscall.Kill(pid, syscall.SIGTERM)
 			}
 			<-ended

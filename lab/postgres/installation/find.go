@@ -128,7 +128,7 @@ func versionOf(ctx context.Context, postgres string) (string, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", problem.New(problem.Environment, fmt.Errorf("ask %s for its version: %w", postgres, err),
+		return "", problem.New(problem.Environment, fmt.Errorf("read the version of %s: %w", postgres, err),
 			hintMissing)
 	}
 	found := versionText.FindStringSubmatch(out)
