@@ -32,7 +32,7 @@ type loop struct {
 	heard    []tally.Sample    // taken from there at once; kept for its room
 	stopped  bool              // nobody starts anything new
 	news     <-chan struct{}   // of the control; nil: none
-	wanted   int               // users by hand, of all segments; those of higher numbers go home
+	wanted   int               // users that Control requests, of all segments; those of higher numbers leave
 	pausedAt time.Duration     // notPaused: not
 	cut      bool              // the drain is over
 
@@ -88,7 +88,7 @@ func (l *loop) bring(n int, enters func(user int) time.Duration) {
 	})
 }
 
-// seatAt lets a user come to work in the middle of a thought.
+// seatAt lets a user enter in the middle of a think time.
 func (l *loop) seatAt(user int, at time.Duration) {
 	think := l.partOf(user).thinker.residual(l.schedule(user))
 	l.agenda.add(entry{due: l.clock.after(at, think), number: int32(user)})
@@ -273,7 +273,7 @@ func (l *loop) record(s tally.Sample) {
 	}
 }
 
-// stop ends the steady state: those who think go home.
+// stop ends the steady state: thinking users leave.
 func (l *loop) stop() {
 	l.stopped, l.pausedAt = true, notPaused
 	l.agenda = nil
