@@ -30,7 +30,7 @@ type company struct {
 
 // loadMark on the database of a load.
 type loadMark interface {
-	// Look for others. After an error the next look marks the database anew.
+	// Look for others. After an error the next look marks the database again.
 	Look(ctx context.Context) (presence.OtherUsers, error)
 	Close(ctx context.Context)
 }
@@ -95,7 +95,7 @@ func (c *company) unknown() string {
 	return c.failed.Error()
 }
 
-// sessions of others at work, on average; less than a tenth of a session does not count.
+// sessions of others that were active, on average; less than a tenth of a session does not count.
 func (c *company) sessions() (all []result.NeighbourSessions) {
 	const least = 0.1
 	for name, n := range c.atWork {

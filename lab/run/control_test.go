@@ -82,16 +82,17 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		t.Errorf("changes %s", got)
 	}
 	if reasons := fmt.Sprint(r.InvalidReasons); r.Valid || !r.Interrupted ||
-		!strings.Contains(reasons, "changed by hand, at ") || !strings.Contains(reasons, "80 users instead of 50") ||
-		!strings.Contains(reasons, "stopped by hand") {
+		!strings.Contains(reasons, "changed by the user, at ") ||
+		!strings.Contains(reasons, "80 users instead of 50") ||
+		!strings.Contains(reasons, "stopped by the user") {
 		t.Errorf("valid %v, interrupted %v, reasons %q", r.Valid, r.Interrupted, r.InvalidReasons)
 	}
 	events := resulttest.Events(r)
-	if len(events) != 4 || events[2].Text != "paused by hand" || !r.Audit.Clean || resulttest.Errors(r) != 0 {
+	if len(events) != 4 || events[2].Text != "paused by the user" || !r.Audit.Clean || resulttest.Errors(r) != 0 {
 		t.Errorf("events %+v, audit %+v, %+v", r.Events, r.Audit, r.Operations)
 	}
 	if most := peak(r.Series); most != 80 {
-		t.Errorf("at most %d users were at work", most)
+		t.Errorf("at most %d users were active", most)
 	}
 	d, _ := picture.Since(0)
 	t.Run("PictureAgreesWithTheResult", func(t *testing.T) { pictureAgrees(t, d, r) })

@@ -97,7 +97,7 @@ func workerLog(runs *store.Store, id string, i int) (io.WriteCloser, error) {
 	name := filepath.Join(runs.Dir(id), fmt.Sprintf("worker-%d.log", i+1))
 	log, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("make worker's log: %w", err), "")
+		return nil, problem.New(problem.Environment, fmt.Errorf("create worker's log: %w", err), "")
 	}
 	return log, nil
 }

@@ -11,7 +11,7 @@ import (
 	"plimsoll/platform/server"
 )
 
-// diagnosis is made beside the load, in the steady state.
+// diagnosis runs alongside the load, in the steady state.
 type diagnosis struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -65,7 +65,7 @@ type timeline struct {
 	working map[uint32]string
 }
 
-// Look at all workers. What one does that does not answer in time is not known.
+// Look at all workers. For one that does not answer in time, the operation is not known.
 func (t *timeline) Look(ctx context.Context) {
 	all := map[uint32]string{}
 	var each sync.WaitGroup

@@ -125,7 +125,7 @@ func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 		strings.Join(d.Loads, ", "))
 	for _, s := range d.Sessions {
 		v.addReasonIf(result.ByDisturbance, s.AtWork > sessionsMost && !r.ownSessions(),
-			"disturbed: %.1f sessions of %s were at work on the same database", s.AtWork, s.Application)
+			"disturbed: %.1f sessions of %s were active on the same database", s.AtWork, s.Application)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestVerdictOfADisturbedRun(t *testing.T) {
 		{"Sessions", func(d *result.Disturbance) {
 			d.Sessions = []result.NeighbourSessions{
 				{Application: "pgbench", AtWork: 3.8}, {Application: "psql", AtWork: 0.2}}
-		}, "3.8 sessions of pgbench were at work", ""},
+		}, "3.8 sessions of pgbench were active", ""},
 		{"MayBelongToTheSystem", func(d *result.Disturbance) { d.Others, d.Unattributed = at(0.5), true }, "",
 			"perhaps disturbed: processes that are not known to belong to the system used 50 %"},
 		{"NobodyAsked", func(d *result.Disturbance) { d.Others, d.Loads, d.Limit = at(0.9), []string{"x"}, 0 }, "", ""},

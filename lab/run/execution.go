@@ -10,7 +10,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// execution is the users at work, as their run controls and watches them.
+// execution is the active users, as their run controls and watches them.
 type execution struct {
 	*setup
 	meter     *meter
@@ -74,7 +74,7 @@ func (e *execution) watch(working context.Context) Watch {
 	return w
 }
 
-// controlTarget is what can be changed by hand, with changes reported to the watchers; nil: nothing.
+// controlTarget is what the user can change, with changes reported to the watchers; nil: nothing.
 func (e *execution) controlTarget(working context.Context, w *Watch) *controlTarget {
 	if e.Control == nil {
 		return nil
@@ -105,7 +105,7 @@ func (e *execution) look() func(users.Second) {
 		e.feed.second(s, leftAt(s.At, e.Options))
 		if text, all := failing.add(l.Page); all && e.failedAlike == "" {
 			e.failedAlike = text
-			e.feed.say(live.Alarm, "the run ends: all operations fail alike: "+text)
+			e.feed.say(live.Alarm, "the run ends: all operations fail with the same error: "+text)
 			e.end()
 		}
 		e.failedCount = failing.failures

@@ -17,7 +17,7 @@ import (
 // Plan is what a generator must know to run users. It can be sent: the same plan makes the same users on every machine.
 type Plan struct {
 	load.Load
-	UsersMost int           `json:"users_most"` // most users that may be set by hand
+	UsersMost int           `json:"users_most"` // most users that the user of the run may set
 	Segment   users.Segment `json:"segment"`
 	// URLs of the application servers.
 	URLs []string `json:"urls"`
@@ -116,7 +116,7 @@ type Lost struct {
 type Generator interface {
 	// LogIn opens the sessions of all users, counting them in done.
 	LogIn(ctx context.Context, plan Plan, done *atomic.Int64) error
-	// Enter opens the sessions of users [from, to), added by hand while the others work.
+	// Enter opens the sessions of users [from, to), who are added while the others work.
 	Enter(ctx context.Context, from, to int) error
 	// Work lets the users work. If ctx is done early, it returns what was counted so far.
 	Work(ctx context.Context, w Watch) (LoadResult, error)
@@ -179,7 +179,7 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 // WorkersSeen are the servers that turned out to be workers of the ERP, if the plan asks for them.
 func (l *Local) WorkersSeen() []string { return l.plan.workers.all() }
 
-// Enter opens the sessions of users added by hand.
+// Enter opens the sessions of users who are added during the run.
 func (l *Local) Enter(ctx context.Context, from, to int) error {
 	if l.cast == nil {
 		return errNobody

@@ -23,8 +23,8 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
-// AuditInterruptedWithin bounds the audit of a run stopped by hand, whose user is waiting. Tests that end runs by hand
-// raise it in TestMain: on a machine with ten times too much to do, the audit of a small base takes as long.
+// AuditInterruptedWithin bounds the audit of a run that its user stopped, who is waiting. Tests that stop runs raise it
+// in TestMain: on an overloaded machine the audit of a small base takes as long.
 var AuditInterruptedWithin = 30 * time.Second
 
 // inspect reads the database again and audits the books, also for a run that was stopped.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// serverLog is the file that the postmaster's messages go to, where that is one of this machine. It is held open: a
-// server that is gone leaves no way to it.
+// serverLog is the file of the postmaster's messages, if it is on this machine. It is held open: once the server is
+// gone, its path cannot be found.
 type serverLog struct {
 	file *os.File
 	from int64 // what was written before the run

@@ -63,7 +63,7 @@ type Options struct {
 	// Software is the version of Plimsoll that runs.
 	Software string
 
-	// Asked says in words which database DSN is, if nobody named it: "the default cluster".
+	// Asked says in words which database DSN is, if the user did not name one: "the default cluster".
 	Asked string
 
 	// Store keeps the result; nil: it is not stored.
@@ -81,9 +81,9 @@ type Options struct {
 	Sampling int
 	// Live, if set, is the picture that the run keeps up to date.
 	Live *live.Picture
-	// Control, if set, may change the load while users are at work.
+	// Control, if set, may change the load while users are active.
 	Control *LoadControl
-	// UsersMost is the most users that may be set by hand. Defaults to Users.
+	// UsersMost is the most users that Control may set. Defaults to Users.
 	UsersMost int
 	// Ended is called for every operation of this process that has ended, also outside the steady state, before it is
 	// counted: recounts start from it. The loop that drives the users calls it, so it must not wait.

@@ -231,7 +231,7 @@ func TestASystemThatRefusesEverythingIsNotValid(t *testing.T) {
 	}
 }
 
-// A system that refuses everybody serves nobody, even if the scenario expects it. What is listed and never ran is told;
+// A system that refuses everybody serves nobody, even if the scenario expects it. What never ran is reported;
 // answers far below T leave the score no room to fall, which the headroom shows.
 func TestNothingThatServedNobodyIsValid(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -244,8 +244,8 @@ func TestNothingThatServedNobodyIsValid(t *testing.T) {
 	if r.Valid || !strings.Contains(strings.Join(r.InvalidReasons, "\n"), "nobody was served") {
 		t.Errorf("valid %v, %q", r.Valid, r.InvalidReasons)
 	}
-	want := "never ran: b (less than 10 times were to be expected; a longer --duration or more --users brings it), " +
-		"c (nobody has it in the mix)"
+	want := "never ran: b (expected fewer than 10 times; use a longer --duration or more --users), " +
+		"c (in no role's mix)"
 	if !slices.Contains(r.Warnings, want) {
 		t.Errorf("%q, want %q", r.Warnings, want)
 	}

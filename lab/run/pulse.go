@@ -21,7 +21,7 @@ type Frozen struct {
 	For time.Duration `json:"for_ns"`
 }
 
-// pulse detects that this process stands still.
+// pulse detects that this process was frozen.
 type pulse struct {
 	last   time.Duration
 	frozen []Frozen

@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// record is everything known about a run: what was asked for, what set-up found, and what was seen while users worked.
+// record is everything known about a run: what was requested, what set-up found, and what was seen while users worked.
 // The result is computed from it alone, whether the run ended or its process died.
 type record struct {
 	Options
@@ -33,7 +33,7 @@ type record struct {
 	meters         readings
 	company        *company       // nil: nobody looked
 	diagnosis      *diagnosis     // nil: there is no database
-	changes        []users.Change // by hand
+	changes        []users.Change // by the user
 	deaths         []death        // of workers in service
 	stoppedByHand  bool
 	failedAlike    string // the error of all operations, for which the run was ended; empty: it was not

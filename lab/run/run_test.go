@@ -61,8 +61,8 @@ func shortRun(dsn string) Options {
 	}
 }
 
-// endedByHand lets a run continue until the test ends it, when what it waits for has happened, however busy the machine
-// is.
+// endedByHand lets a run continue until the test ends it, when the expected event has happened, however busy the
+// machine is.
 func endedByHand(t *testing.T, o *Options) (end func()) {
 	control := &LoadControl{}
 	o.Control = control
@@ -253,7 +253,7 @@ func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
 	if !r.Interrupted || r.Valid || r.Ops == 0 || r.Apdex == nil || !r.Audit.Clean {
 		t.Errorf("interrupted %v, valid %v, %d operations, audit %+v", r.Interrupted, r.Valid, r.Ops, r.Audit)
 	}
-	if !strings.Contains(fmt.Sprint(r.InvalidReasons), "stopped by hand") {
+	if !strings.Contains(fmt.Sprint(r.InvalidReasons), "stopped by the user") {
 		t.Errorf("%q", r.InvalidReasons)
 	}
 }
@@ -437,7 +437,7 @@ func TestDatabaseThatRecoveredInMidRunIsReported(t *testing.T) {
 	}
 }
 
-// begun is when the server's oldest process besides the postmaster started; all of them start again after a crash. A
+// begun is when the server's oldest process except the postmaster started; all of them start again after a crash. A
 // server that does not answer has no such time.
 func begun(t *testing.T, dsn string) (at time.Time) {
 	conn, err := pgx.Connect(t.Context(), dsn)

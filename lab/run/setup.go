@@ -71,8 +71,8 @@ func (s *setup) open(ctx context.Context) (err error) {
 	s.crew.tell = func(text string) { s.feed.say(live.Alarm, text) }
 	s.workers = s.crew.conditions()
 	if s.profilesBefore, err = ask(ctx, s.Access.asker(), s.crew.urls()); err != nil {
-		err = problem.New(problem.Usage, err, "give the file that its 'plimsoll serve' has: --metrics-token-file, and "+
-			"reach it by https")
+		err = problem.New(problem.Usage, err, "name the token file of its 'plimsoll serve' with "+
+			"--metrics-token-file, and reach it by https")
 	} else {
 		err = s.checkDatabase()
 	}

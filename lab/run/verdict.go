@@ -66,7 +66,7 @@ func resent(all *result.Result) (texts []string) {
 	for _, op := range all.Operations {
 		if op.Resent > 0 {
 			texts = append(texts, fmt.Sprintf(
-				"%s: %d resent, %d failed: connections were lost and requests sent once more",
+				"%s: %d resent, %d failed: connections were lost and requests sent again",
 				op.ID, op.Resent, op.Errors+op.Overload))
 		}
 	}
@@ -99,9 +99,9 @@ func unanswered(all *result.Result) (texts []string) {
 }
 
 func (r *record) judgeRun(v *verdict, all *result.Result) {
-	v.addReasonIf(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS,
+	v.addReasonIf(result.ByHand, r.stoppedByHand, "stopped by the user after %.1f s of %.1f s", all.DurationS,
 		r.Duration.Seconds())
-	v.addReasonIf(result.ByHand, len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users,
+	v.addReasonIf(result.ByHand, len(r.changes) > 0, "the load was changed by the user, %s", changesText(r.Users,
 		r.changes))
 	for _, d := range r.deaths {
 		v.addReasonIf(result.ByAccident, true, "%s", d.text)

@@ -72,7 +72,7 @@ func TestVerdict(t *testing.T) {
 		{"OneThatNeverRan", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Weight: 0.9, Totals: result.Totals{Ops: 200, OK: 200}},
 				{ID: "b", Weight: 0.1}}
-		}, "b never ran, 20 times were to be expected", result.ByLoad},
+		}, "b never ran, 20 times were expected", result.ByLoad},
 		{"OneThatNeverRanByChance", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Weight: 0.99, Totals: result.Totals{Ops: 200, OK: 200}},
 				{ID: "b", Weight: 0.01}}
@@ -123,7 +123,7 @@ func TestVerdict(t *testing.T) {
 			s.deaths = []death{{began, "worker 1 died: signal: killed"}}
 		}, "worker 1 died", result.ByAccident},
 		{"Stopped", func(s *record, _ *result.Result) { s.stoppedByHand = true },
-			"stopped by hand after 12.0 s of 30.0 s", result.ByHand},
+			"stopped by the user after 12.0 s of 30.0 s", result.ByHand},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &postgres.Server{Started: began}

@@ -29,7 +29,7 @@ func (f *Fleet) Enter(ctx context.Context, from, to int) error {
 			left--
 			if wrong == nil && err != nil {
 				wrong = err
-				cancel() // nothing more is needed of the others
+				cancel() // the others need not continue
 			}
 		case <-often.C:
 			if len(f.present()) < len(members) && wrong == nil {

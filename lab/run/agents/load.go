@@ -147,7 +147,7 @@ func (f *Fleet) receiveReport(sender string, text []byte) {
 
 func (m *member) receiveReport(r report, operations int) {
 	if r.Written != nil && !m.written.Update(*r.Written) {
-		m.lost = "what it reported of its documents before was lost on the way"
+		m.lost = "an earlier report on its documents was lost in transit"
 		return
 	}
 	m.logged, m.ready = max(m.logged, r.LoggedIn), m.ready || r.Ready
@@ -155,7 +155,7 @@ func (m *member) receiveReport(r report, operations int) {
 	case r.Error != "":
 		m.lost, m.hint = r.Error, r.Hint
 	case r.Page != nil && (!r.Page.Fits(operations) || r.Page.Second != m.queue.next+len(m.queue.waiting)):
-		m.lost = fmt.Sprintf("its page of second %d was lost on the way", m.queue.next+len(m.queue.waiting)+1)
+		m.lost = fmt.Sprintf("its page of second %d was lost in transit", m.queue.next+len(m.queue.waiting)+1)
 	case r.Page != nil:
 		m.queue.waiting = append(m.queue.waiting, *r.Page)
 		m.lag.add(*r.Page)

@@ -14,7 +14,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// rights are the permissions on the NATS server inside this process: the coordinator, with its own secret, may do
+// rights are the permissions on the NATS server in this process: the coordinator, with its own secret, may do
 // everything; an agent, with the token, only what concerns itself.
 type rights struct{ token, coordinator string }
 

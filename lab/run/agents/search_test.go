@@ -94,7 +94,7 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 
 func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	o := searchOptions(t)
-	var lost *Fleet // of one of its agents, once users are at work
+	var lost *Fleet // one of its agents, once users are active
 	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)
 		ordered.DSN = o.Run.DSN

@@ -58,7 +58,7 @@ func (p *Picture) standing() State {
 type Snapshot struct {
 	Plan  Plan
 	State State
-	Last  *Point   // nil: users are not at work yet
+	Last  *Point   // nil: no users are active yet
 	Zones []Zones  // for each operation over the last minute
 	Waits []Wait   // likewise
 	Log   []Entry  // the last

@@ -25,7 +25,7 @@ import (
 	"plimsoll/web/browsertest"
 )
 
-// film is a run that was never made: seventeen operations by the second, some of them in trouble for a while.
+// film is an invented run: seventeen operations by the second, some of them in trouble for a while.
 type film struct {
 	*live.Picture
 	passed atomic.Int64 // seconds; pages look at the time while the film rolls
@@ -139,12 +139,12 @@ func visit(t *testing.T, s *Server, url string) *browsertest.Visit {
 	t.Helper()
 	v := browsertest.Open(t, url)
 	v.Do(t, chromedp.WaitVisible("#tiles dd", chromedp.ByQuery)) // beyond the page that takes the token
-	// before the browser goes: the page is told that it is over
+	// before the browser ends: the page learns that the run is over
 	t.Cleanup(func() { _ = s.Close() })
 	return v
 }
 
-// network leads from a page to a server. It can be cut; its port stays its own, so that the page meets nobody else.
+// network leads from a page to a server. It can be cut; it keeps its port, so that the page reaches no other server.
 type network struct {
 	net.Listener
 	to string

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// orders is a hand that keeps what it was told.
+// orders is a controller that records its calls.
 type orders struct {
 	mu  sync.Mutex
 	got []string
@@ -41,7 +41,7 @@ func (o *orders) all() string {
 }
 
 func (o *orders) Pause(paused bool) error { return o.take("pause:%v", paused) }
-func (o *orders) End() error              { return errors.New("users are not at work") }
+func (o *orders) End() error              { return errors.New("no users are active") }
 func (o *orders) SetUsers(n int) error {
 	if n > 100 {
 		return problem.New(problem.Usage, errors.New("too many"), "")
@@ -206,7 +206,7 @@ func TestOrders(t *testing.T) {
 		{"/users", ``, 400, "not a valid command"},
 		{"/pause", `{}`, 204, ""},
 		{"/resume", `{}`, 204, ""},
-		{"/end", `{}`, 409, "not at work"},
+		{"/end", `{}`, 409, "no users are active"},
 	} {
 		answer := ask(t, s, "POST", c.path, c.body, func(*http.Request) {})
 		if text := body(t, answer); answer.StatusCode != c.want || !strings.Contains(text, c.says) {
@@ -316,7 +316,7 @@ func TestStream(t *testing.T) {
 		}
 	})
 	t.Run("BoundsThePages", func(t *testing.T) {
-		// A page that has gone counts until the server notices: it may go while these come.
+		// A closed page counts until the server notices: that may be while these come.
 		status := 0
 		for n := 0; n <= pagesMost && status != http.StatusServiceUnavailable; n++ {
 			status = ask(t, s, "GET", "/events", "", func(*http.Request) {}).StatusCode

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// pagesMost is the number of open pages; each costs the measured machine something.
+	// pagesMost is the maximum number of open pages; each costs the measured machine something.
 	pagesMost = 16
 	// eventGapDefault is the least time between two events of a page.
 	eventGapDefault = 200 * time.Millisecond
@@ -50,7 +50,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait for something new; false: the page or the server has gone.
+// wait for something new; false: the page is closed or the server ends.
 func (s *Server) wait(r *http.Request, to *stream, more <-chan struct{}) bool {
 	select {
 	case <-time.After(s.eventGap):

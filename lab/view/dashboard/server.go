@@ -51,7 +51,7 @@ type Server struct {
 	report string // path
 }
 
-// Start listens on address, which must be on loopback: without encryption the token would be readable on the way.
+// Start listens on address, which must be on loopback: without encryption others could read the token.
 func Start(address string, picture *live.Picture, hand Controller) (*Server, error) {
 	return start(address, picture, hand, eventGapDefault)
 }

@@ -189,7 +189,7 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 		to     string
 		want   string
 	}{
-		{"Refuses", http.StatusUnauthorized, 0, url, "it answers 401"},
+		{"Refuses", http.StatusUnauthorized, 0, url, "it responds with 401"},
 		{"RejectsSome", http.StatusOK, 3, url, "it rejects 3 figures: too old"},
 		{"NotThere", 0, 0, "http://user:secret@127.0.0.1:1", "connection refused"},
 	} {

@@ -85,7 +85,7 @@ func byHand(changes []result.Change) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" as planned, changed by hand %d %s (see the events)", len(changes),
+	return fmt.Sprintf(" as planned, changed by the user %d %s (see the events)", len(changes),
 		plural(len(changes), "time"))
 }
 
@@ -217,7 +217,7 @@ func memory(all []result.Memory) string {
 		"to %.0f s", verdict, strings.Join(each, "; "), all[0].FromS, all[0].ToS)
 }
 
-// agents that made the load, by machine; empty without any.
+// agents that generated the load, by machine; empty without any.
 func agents(all []result.Agent) string {
 	var lines []string
 	for _, a := range all {
@@ -246,7 +246,7 @@ func generator(r *result.Result) string {
 	if lagLimit > 0 {
 		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
 	}
-	if g.UsersBytes != nil && len(r.Footprints) == 0 { // of a version that knew no more
+	if g.UsersBytes != nil && len(r.Footprints) == 0 { // an older version measured only this
 		text += fmt.Sprintf("; %s per user, fixed memory included", size(*g.UsersBytes))
 	}
 	return text

@@ -167,8 +167,8 @@ func worst(b *strings.Builder, r *result.Result) error {
 	return nil
 }
 
-// farBelow says that all answers are so far below their targets that the score tells nothing of their speed; empty: it
-// does tell.
+// farBelow says that all answers are so far below their targets that the score does not show their speed; empty: it
+// does.
 func farBelow(all []result.Operation) string {
 	most := 0.0
 	for _, op := range all {

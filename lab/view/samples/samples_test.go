@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Figures that are made by the code that they are held against would prove nothing.
+// Figures computed by the code that they check would prove nothing.
 func TestNothingIsSharedWithWhatCountsARun(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
@@ -40,7 +40,7 @@ func TestRead_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Worked by hand: T is 100 ms; due inside [1 s, 2 s).
+// Computed manually: T is 100 ms; due inside [1 s, 2 s).
 func TestFiguresOfAFewRows(t *testing.T) {
 	const ms = int64(1e6)
 	head := Head{From: 1000 * ms, To: 2000 * ms, Operations: []Operation{{"a", 100 * ms, 1}, {"b", 100 * ms, 2}}}
