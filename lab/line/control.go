@@ -6,7 +6,7 @@ import (
 )
 
 // controlMost is how far the ratio of a system to itself may lie from 1, at each end of its interval, for the control
-// to vouch for the session: differences of this size and more then cannot be the session's noise.
+// to approve the session: differences of this size and more then cannot be the session's noise.
 const controlMost = 1.5
 
 // controls are the repeated searches of the first system.

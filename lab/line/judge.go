@@ -101,8 +101,8 @@ func unanswered(r *result.Result) string {
 }
 
 // systemFault says why an invalid run is still a failure of the system; empty: it may not be. A crash, a stalled
-// machine or a change by hand excuse the system. A generator that fell behind excuses it too, if its lag may be what
-// the users suffered from. And whatever a few operations show, it may be chance.
+// machine or a change by the user excuse the system. A generator that fell behind excuses it too, if its lag may have
+// caused the result. What only a few operations show may be chance.
 func systemFault(r *result.Result, target float64) string {
 	excused := func(c result.Cause) bool {
 		return c != result.BySystem && c != result.ByFewness && c != result.ByGenerator

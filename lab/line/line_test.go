@@ -292,8 +292,8 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		pool  int
 		says  string
 	}{
-		{"DatabaseCPU", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "most of all for the database"},
-		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "most of all for the application servers"},
+		{"DatabaseCPU", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "mainly for the database"},
+		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "mainly for the application servers"},
 		{"SharedCPU", Trial{Valid: true, CPU: cpu(0.97, 0.34, 0.33, 0.3)}, 0,
 			"which generator, application servers and database share"},
 		{"OtherPeoplesCPU", Trial{Valid: true, CPU: cpu(0.97, 0.2, 0.2, 0.05)}, 0, "52 % of which other processes use"},
@@ -365,7 +365,7 @@ func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
 		{"OthersUseTheProcessors", result.CPU{Machine: share(1), Workers: share(0.02), Generator: share(0.1)},
 			"a queue with idle processors"},
 		{"TheSystemUsesThem", result.CPU{Machine: share(0.97), Workers: share(0.8), Generator: share(0.1)},
-			"the processors, most of all for the application servers"},
+			"the processors, mainly for the application servers"},
 		{"NothingIsKnownOfTheSystem", result.CPU{Machine: share(0.97), Generator: share(0.6)}, NotKnown},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,8 +2,8 @@ package line
 
 import "fmt"
 
-// queue is a trial seen through Little's law: how many operations were in service at once, and how many users waited
-// for their turn. Throughput times the time in the system is the number in it; the time without a queue is what an
+// queue applies Little's law to a trial: how many operations were in service at once, and how many users waited for
+// their turn. Throughput times the time in the system is the number in it; the time without a queue is what an
 // operation takes when few users are there.
 type queue struct {
 	served  float64 // operations in service at once

@@ -34,7 +34,7 @@ func (l *Line) ServesNobody() bool {
 	return l.Answer == nil && levelOf(l.Trials, l.Plan.leastFailed(l.Trials)).refused()
 }
 
-// unknown says what is known where no number of users has passed.
+// unknown says what is known if no number of users has passed.
 func (l *Line) unknown() string {
 	if len(l.Trials) == 0 {
 		return "nothing was tried"
@@ -42,7 +42,7 @@ func (l *Line) unknown() string {
 	least := l.Plan.leastFailed(l.Trials)
 	switch at := levelOf(l.Trials, least); {
 	case least == 0:
-		return fmt.Sprintf("not known: trials of %s say nothing", usersText(numbers(l.Trials)[0]))
+		return fmt.Sprintf("not known: trials with %s were inconclusive", usersText(numbers(l.Trials)[0]))
 	case l.ServesNobody():
 		return fmt.Sprintf("not even %s can be served at Apdex %g", usersText(least), l.Plan.Target)
 	default:
