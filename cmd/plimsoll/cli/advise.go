@@ -38,7 +38,7 @@ empty space in tables and indexes (an estimate; indexes are measured if pgstattu
 indexes that are missing, unused or duplicate, foreign keys without an index, temp tables,
 connections, replicas, and settings that are harmful whatever they gain. Each piece of advice
 says what was seen on this server, the reason, the comparison that proves it, and how to undo
-it. What could not be read is listed with the right that is missing. Reading needs the role
+it. What could not be read is listed with the privilege that is missing. Reading needs the role
 pg_monitor and writes nothing.
 
 --for watches the server first, --run uses the diagnosis of a run: advice then has a price and an
@@ -52,7 +52,7 @@ applied, and the exit code is 1. Name the server itself, not a pooler in front o
 A journal keeps the old state of each step before it is taken, so --revert works after Ctrl-C, too.
 It undoes what was applied and leaves what somebody else has changed since. If a setting needs a
 restart, a local cluster is restarted; for another server a message says so. Where the server does
-not start again, the old settings are put back in its postgresql.auto.conf; --revert does that too
+not start again, the old settings are restored in its postgresql.auto.conf; --revert does that too
 for a server that is down, if its files are on this machine and may be written, or names the lines.
 
 --check compares the server as it was with the server as it is, in turns, and prints expected
@@ -79,7 +79,7 @@ and started again.`,
 	fs.StringVar(&o.html, "html", "", "also write the report as HTML to this `FILE`")
 	fs.StringArrayVar(&o.apply, "apply", nil, "apply the advice with this `ID`; may be repeated")
 	fs.BoolVar(&o.all, "all", false, "apply all problems that can be applied")
-	fs.BoolVar(&o.yes, "yes", false, "do not ask")
+	fs.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	fs.BoolVar(&o.revert, "revert", false, "undo all that was applied to this database")
 	fs.BoolVar(&o.check, "check", false, "compare before with after, and print expected against actual gain")
 	a.targetFlags(c, &o.target)
@@ -99,12 +99,12 @@ func (o adviseOptions) mistaken() error {
 	}
 	switch {
 	case len(o.theirs) > 0 && !o.check:
-		return problem.New(problem.Usage, errors.New("arguments after -- are for --check"), "")
+		return problem.New(problem.Usage, errors.New("arguments after -- apply only to --check"), "")
 	case does != "" && (o.run != "" || o.watch > 0):
 		return problem.New(problem.Usage, fmt.Errorf("--for and --run have no effect with %s", does),
 			"they give advice a price: use them without "+does+", or with --apply or --all")
 	case o.html != "" && (does != "" || o.all || len(o.apply) > 0):
-		return problem.New(problem.Usage, errors.New("--html is for a report, and nothing is reported here"),
+		return problem.New(problem.Usage, errors.New("--html applies only to the report, and this command writes none"),
 			"plimsoll advise --html "+o.html+" first")
 	}
 	return writable(o.html)
@@ -184,7 +184,7 @@ func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
 	return c.DSN("").Secret(), err
 }
 
-// restart a local cluster, with something between its stop and its start. One that a run uses is not stopped under it.
+// restart stops a local cluster, calls between, and starts it again. It refuses while a run uses the cluster.
 func (a *app) restart(ctx context.Context, name string, between func() error) error {
 	if err := a.withoutLoad([]string{name}); err != nil {
 		return err
@@ -205,8 +205,8 @@ func (a *app) restart(ctx context.Context, name string, between func() error) er
 // afterStop bounds the look at the settings after Ctrl-C has ended the watch.
 const afterStop = 30 * time.Second
 
-// adviceFor a server, priced if a diagnosis is asked for. A watch that Ctrl-C ends has seen something too: stopped is
-// the error to end with once the advice is shown.
+// adviceFor returns the advice for a server, with prices if a diagnosis was requested. What was seen before Ctrl-C is
+// used too: stopped is the error to end with once the advice is shown.
 func (a *app) adviceFor(ctx context.Context, h advise.Applier, o adviseOptions) (r *advise.Report, stopped, err error) {
 	options := advise.Options{DSN: h.DSN, Cluster: h.Cluster, Software: software().Version}
 	switch {
@@ -235,7 +235,7 @@ func causesOfRun(id string) (all []advise.Cause, from string, err error) {
 	}
 	if r.Diagnosis == nil || r.Diagnosis.Samples == 0 {
 		return nil, "", problem.New(problem.Usage, fmt.Errorf("run %s has no diagnosis", r.ID),
-			"take another run, or watch the server with --for 2m")
+			"choose another run, or watch the server with --for 2m")
 	}
 	all = []advise.Cause{}
 	for _, f := range r.Diagnosis.Findings {
@@ -274,7 +274,7 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 		return err
 	}
 	if len(chosen) == 0 {
-		return a.showOutcome(&advise.Outcome{}, "nothing to apply: --apply can solve no problem of this server")
+		return a.showOutcome(&advise.Outcome{}, "nothing to apply: --apply can fix no problem of this server")
 	}
 	if !o.yes {
 		for _, one := range chosen {
@@ -289,10 +289,10 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 		}
 	}
 	out, err := h.Apply(ctx, chosen)
-	return a.showChange(out, err, "applied; 'plimsoll advise --revert' takes it back")
+	return a.showChange(out, err, "applied; 'plimsoll advise --revert' undoes it")
 }
 
-// adviseRevert also of a local cluster that is down: its settings may be what keeps it from starting.
+// adviseRevert also works on a local cluster that is down: its settings may be what keeps it from starting.
 func (a *app) adviseRevert(ctx context.Context, t target) error {
 	h, down := advise.Applier{DSN: t.dsn, Say: a.meter.Say}, error(nil)
 	if !t.foreign() {
@@ -310,14 +310,14 @@ func (a *app) adviseRevert(ctx context.Context, t target) error {
 	if out == nil && err != nil && down != nil {
 		return down
 	}
-	text := "put back"
+	text := "restored"
 	if out != nil && len(out.Steps) == 0 {
 		text = "nothing is applied to this database"
 	}
 	return a.showChange(out, err, text)
 }
 
-// showChange shows also what was done before an error.
+// showChange also shows what was done before an error.
 func (a *app) showChange(out *advise.Outcome, err error, text string) error {
 	if err != nil && !errors.Is(err, advise.ErrRefused) {
 		text = "stopped"
@@ -345,7 +345,7 @@ func (a *app) showOutcome(out *advise.Outcome, text string) error {
 		fmt.Fprintf(a.stdout, "%-9s %s: %s\n", advise.Refused, r.Advice, r.Why)
 	}
 	for _, line := range out.ByHand {
-		fmt.Fprintf(a.stdout, "%-9s %s\n", "by hand", line)
+		fmt.Fprintf(a.stdout, "%-9s %s\n", "manually", line)
 	}
 	fmt.Fprintln(a.stdout, text)
 	if out.Needs != "" {

@@ -46,7 +46,7 @@ func TestAdvise(t *testing.T) {
 	t.Run("ShowsAfterCtrlCWhatWasSeen", func(t *testing.T) {
 		for _, more := range [][]string{nil, {"--all", "--yes"}} {
 			ctx, stop := context.WithCancel(t.Context())
-			look := &watched{text: "at work", seen: stop}
+			look := &watched{text: "active sessions", seen: stop}
 			o := plimsollWith(t, ctx, "", look, append([]string{"advise", "--dsn", dsn, "--for", "1h"},
 				more...)...)
 			stop()

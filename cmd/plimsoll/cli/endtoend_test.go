@@ -310,7 +310,7 @@ func (s *stand) run(t *testing.T) {
 	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
 		"--json", "--html", html, "--samples", operations)
 	o.wantRun(t)
-	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures are those of run")
+	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures match run")
 	var r result.Result
 	o.decode(t, &r)
 	if r.Valid != (o.code == ExitOK) || r.Users != 300 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil ||

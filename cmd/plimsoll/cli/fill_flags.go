@@ -48,7 +48,7 @@ func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
 		"the counts below")
 	fs.StringVar(&o.size, "size", "", "choose the scale that takes this `SIZE` on disk, such as 20GB")
 	config.Count(fs, &o.streams, "streams", 0, 0, 256,
-		"parallel streams that make rows, and connections that load them; 0: one per core")
+		"parallel streams that generate rows, and connections that load them; 0: one per core")
 	for _, f := range []struct {
 		p          *int
 		name       string

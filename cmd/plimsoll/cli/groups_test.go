@@ -26,7 +26,7 @@ import (
 type closing struct {
 	*killStand
 	dsn  string
-	jobs *jobs.Jobs // to ask with
+	jobs *jobs.Jobs // to submit jobs and look at them
 	last time.Time  // month that can be closed
 }
 
@@ -263,7 +263,7 @@ func (c *closing) onStandby(t *testing.T, want ...group.Group) {
 		t.Errorf("%+v, %s", got, o.stdout)
 	}
 	for _, verb := range []string{groupsFinish, groupsUndo} {
-		plimsoll(t, "groups", verb, id, "--cluster", "second").want(t, ExitEnvironment, "a standby takes no writes",
+		plimsoll(t, "groups", verb, id, "--cluster", "second").want(t, ExitEnvironment, "the standby is read-only",
 			verb+" it on its primary")
 	}
 }

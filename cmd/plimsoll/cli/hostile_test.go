@@ -13,7 +13,7 @@ import (
 )
 
 // TestResetFollowsNoLink that the server's user puts in root's way: what reset looks at below the data is not opened
-// through it. What other commands look at is tested beside the clusters.
+// through it. What other commands look at is tested in the package of the clusters.
 func TestResetFollowsNoLink(t *testing.T) {
 	account, err := process.ServerAccount()
 	if err != nil {

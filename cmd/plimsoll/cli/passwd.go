@@ -117,7 +117,7 @@ func (a *app) newPassword(file string) (string, error) {
 		return secret.Read(a.stdin)
 	}
 	var typed [2]string
-	for i, prompt := range []string{"new password: ", "once more: "} {
+	for i, prompt := range []string{"new password: ", "repeat it: "} {
 		fmt.Fprint(a.stderr, prompt)
 		text, err := term.ReadPassword(int(in.Fd()))
 		fmt.Fprintln(a.stderr)

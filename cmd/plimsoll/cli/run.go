@@ -120,7 +120,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	return err
 }
 
-// measure makes the run on what it finds or makes, and takes down what it made.
+// measure runs the load on what it finds or creates, and stops what it started.
 func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
 	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, options.Scenario)
 	if err != nil {
@@ -212,7 +212,7 @@ func (a *app) runProgress(l *looks) func(run.Progress) {
 	}
 }
 
-// finishRun shows the result and turns it into an error where the answer is no.
+// finishRun shows the result and turns it into an error if the answer is no.
 func (a *app) finishRun(o runOptions, r *result.Result, err error) error {
 	if o.html != "" {
 		if htmlErr := writeHTML(o.html, func(w io.Writer) error { return report.HTML(w, r) }); err == nil {
@@ -237,7 +237,7 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 		path = store.Default().ReportPath(r.ID)
 	}
 	if !fileExists(path) {
-		path = "" // it could not be written, which is said
+		path = "" // it could not be written, which the error says
 	}
 	if o.details {
 		if err := report.Text(a.stdout, r); err != nil {
@@ -247,7 +247,7 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	return report.Summary(a.stdout, r, path) // below the tables, which are longer than a screen, what matters most
 }
 
-// judge is the exit code's reason, the gravest first.
+// judge is the exit code's reason, the most severe first.
 func judge(r *result.Result, target float64) error {
 	no := func(hint, format string, args ...any) error {
 		return problem.New(problem.Threshold, fmt.Errorf(format, args...), hint)

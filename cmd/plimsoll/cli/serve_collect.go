@@ -37,8 +37,8 @@ func collectRarely() {
 	collected(new([16]byte)) // no tiny object: those share a block and may never be finalized
 }
 
-// collectAtLive is by how many per cent the heap may outgrow what lives, in steps, so that it is not set anew each
-// time.
+// collectAtLive is the percentage by which the heap may outgrow the live data, in steps, so that it is not set again
+// each time.
 func collectAtLive(live uint64) int {
 	at := garbageWorth * 100 / max(live, 1) / collectStep * collectStep
 	return int(min(max(at, collectAtLeast), collectAtMost))

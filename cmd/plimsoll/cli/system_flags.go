@@ -52,13 +52,13 @@ func serveCommand() ([]string, error) {
 	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
 }
 
-// ready gives the ERP's database, making what is missing, and how to take down what it started.
+// ready gives the ERP's database, creates what is missing, and returns how to stop what it started.
 func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, takeDown func() error, err error) {
 	if o.foreign() {
 		return o.dsn, "", func() error { return nil }, nil
 	}
 	if o.url != "" {
-		// Workers that run already have a base; one that is made here would be another.
+		// Workers that run already have a base; one created here would be another.
 		dsn, takeDown, err := a.loaded(ctx, o.target,
 			"--url needs the database of those workers: --dsn, or a cluster that runs")
 		return dsn, "", takeDown, err
@@ -78,7 +78,7 @@ func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, 
 	return r.DSN().Secret(), r.Profile(), r.Close, nil
 }
 
-// readyFor is ready for what the scenario needs: without the ERP nothing is made.
+// readyFor is ready for what the scenario needs: without the ERP nothing is created.
 func (a *app) readyFor(ctx context.Context, o systemOptions, s *scenario.Scenario) (dsn, profile string,
 	takeDown func() error, err error) {
 	if s.Application == scenario.ERP {
