@@ -44,10 +44,11 @@ func Resettable(ctx context.Context, dsn string) error {
 	return err
 }
 
-// PutBack replaces the database of dsn by its Filled copy; owner, settings and connection limit stay. The new database
-// is complete before the old one goes: after Ctrl-C or a crash there is one of the two, and the next reset continues.
+// RestoreFilled replaces the database of dsn with its Filled copy; owner, settings and connection limit stay. The new
+// database is complete before the old one goes: after Ctrl-C or a crash one of the two exists, and the next reset
+// continues.
 // Connected sessions make it fail, or with force are ended.
-func PutBack(ctx context.Context, dsn string, force bool) error {
+func RestoreFilled(ctx context.Context, dsn string, force bool) error {
 	if err := Resettable(ctx, dsn); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestResetFollowsNoLink(t *testing.T) {
 	for _, name := range places {
 		path := filepath.Join(state, "clusters", "hostile", "data", name)
 		var errs [2]error
-		account.See(func() {
+		account.WithPermissions(func() {
 			errs[0], errs[1] = os.Rename(path, path+".aside"), os.Symlink(filepath.Join(victim, name), path)
 		})
 		if err := errors.Join(errs[:]...); err != nil {
@@ -58,7 +58,7 @@ func TestResetFollowsNoLink(t *testing.T) {
 			t.Errorf("reset of a base that there is not, with a link at %s: %s%s", name, o.stdout, o.stderr)
 		}
 		untouched("reset with a link at " + name)
-		account.See(func() { errs[0], errs[1] = os.Remove(path), os.Rename(path+".aside", path) })
+		account.WithPermissions(func() { errs[0], errs[1] = os.Remove(path), os.Rename(path+".aside", path) })
 		if err := errors.Join(errs[:]...); err != nil {
 			t.Fatal(err)
 		}

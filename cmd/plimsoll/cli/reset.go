@@ -41,7 +41,7 @@ old one is dropped: Ctrl-C leaves the old one as it was.
 func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
 	dsn, release, err := o.dsn, func() error { return nil }, error(nil)
 	if !o.foreign() {
-		dsn, release, err = a.loaded(ctx, o.target, "plimsoll up starts one")
+		dsn, release, err = a.lockForLoad(ctx, o.target, "plimsoll up starts one")
 	}
 	if err != nil {
 		return err
@@ -57,13 +57,13 @@ func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
 	}
 	if !o.yes {
 		what := fmt.Sprintf("This replaces database %s with the base as it was filled.", name)
-		if err := a.agreed(what, "database "+name+" was not reset", name); err != nil {
+		if err := a.confirm(what, "database "+name+" was not reset", name); err != nil {
 			return err
 		}
 	}
 	began := time.Now()
 	a.meter.Phase("reset", 0, "")
-	err = postgres.PutBack(ctx, dsn, o.force)
+	err = postgres.RestoreFilled(ctx, dsn, o.force)
 	a.meter.End()
 	if err != nil && ctx.Err() != nil {
 		return problem.New(problem.Interrupted, fmt.Errorf("reset was stopped: %w", ctx.Err()),

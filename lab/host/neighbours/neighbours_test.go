@@ -14,7 +14,7 @@ func TestNeighbours(t *testing.T) {
 	n.Look(9*s, map[int]cpu.Usage{7: {Own: 0}}) // of the ramp
 	n.Look(10*s, map[int]cpu.Usage{7: {Own: 100 * s}, 9: {}, 10: {Own: 2 * s}})
 	n.Look(15*s, map[int]cpu.Usage{7: {Own: 103 * s}, 8: {Own: 2 * s}, 9: {}, 10: {Own: 4 * s}})
-	n.Look(20*s, map[int]cpu.Usage{7: {Own: 104 * s}, 9: {Buried: 4 * s}}) // 8 was killed, cc1 ended
+	n.Look(20*s, map[int]cpu.Usage{7: {Own: 104 * s}, 9: {Reaped: 4 * s}}) // 8 was killed, cc1 ended
 	n.Look(40*s, map[int]cpu.Usage{7: {Own: 900 * s}})                     // of the drain
 	all, neighbours := n.Share()
 	// 3 + 2 + 2 of the first five seconds; of the others a sum that shrinks by what was killed counts for nothing.

@@ -118,7 +118,7 @@ func TestRemove_LeavesTheLogThatOthersNeed(t *testing.T) {
 	})
 	t.Run("NotWhileItIsRestored", func(t *testing.T) {
 		s := newPruned(t)
-		held, err := s.hold(t.Context(), first, "restore")
+		held, err := s.lockBackup(t.Context(), first, "restore")
 		must(t, err)
 		if err := s.Remove(t.Context(), first); problem.ClassOf(err) != problem.Environment ||
 			!strings.Contains(err.Error(), "in use by restore") {
@@ -168,17 +168,17 @@ func TestHoleIn_IsTheFirstSegmentMissingBehindTheBackup(t *testing.T) {
 	s.clusters.Say = func(message string) { problems += message }
 	r := Record{Base: cluster.Base{Archive: archived}, EndLSN: "0/3000100"}
 	put("000000010000000000000003.00000028.backup")
-	if s.sayHole(r); problems != "" {
+	if s.warnMissingSegment(r); problems != "" {
 		t.Errorf("there is no hole: %s", problems)
 	}
 	put("0000000100000001000000FF")
 	put("000000010000000000000005")
-	if s.sayHole(r); !strings.Contains(problems, "segment 0000000000000006 is missing") {
+	if s.warnMissingSegment(r); !strings.Contains(problems, "segment 0000000000000006 is missing") {
 		t.Errorf("%q", problems)
 	}
 	r.EndLSN = "1/FE000000"
-	if entries, _ := os.ReadDir(s.clusters.ArchiveDir(archived)); r.holeIn(entries) != "00000001000000FE" {
-		t.Errorf("%q", r.holeIn(entries))
+	if entries, _ := os.ReadDir(s.clusters.ArchiveDir(archived)); r.missingSegment(entries) != "00000001000000FE" {
+		t.Errorf("%q", r.missingSegment(entries))
 	}
 }
 

@@ -140,10 +140,10 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 		return nil, fmt.Errorf("restore backup %s: %w", id, err)
 	}
 	r = s.withoutLostArchive(r)
-	if err := r.reaches(at); err != nil {
+	if err := r.checkPoint(at); err != nil {
 		return nil, err
 	}
-	held, err := s.hold(ctx, id, "restore")
+	held, err := s.lockBackup(ctx, id, "restore")
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 	if err := s.archiveNow(ctx, r); err != nil {
 		return nil, err
 	}
-	s.sayHole(r)
+	s.warnMissingSegment(r)
 	s.Step("restoring")
 	password, err := s.password(id)
 	if err != nil {
@@ -195,8 +195,8 @@ func (p Point) String() string {
 	return Latest
 }
 
-// reaches refuses points to which the backup cannot be restored.
-func (r Record) reaches(at Point) error {
+// checkPoint refuses points to which the backup cannot be restored.
+func (r Record) checkPoint(at Point) error {
 	if at == (Point{}) {
 		return nil
 	}
@@ -240,8 +240,8 @@ func (s *Store) recovery(r Record, at Point) []profile.Setting {
 	return all
 }
 
-// hold keeps others off a backup while it is restored or removed.
-func (s *Store) hold(ctx context.Context, id, what string) (*lock.Lock, error) {
+// lockBackup keeps others off a backup while it is restored or removed.
+func (s *Store) lockBackup(ctx context.Context, id, what string) (*lock.Lock, error) {
 	l, err := lock.Acquire(ctx, filepath.Join(s.path(id), lockName), what, s.clusters.LockWait)
 	if errors.As(err, new(*lock.HeldError)) && ctx.Err() == nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("backup %s is %w", id, err),
@@ -293,7 +293,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	held, err := s.hold(ctx, id, "remove")
+	held, err := s.lockBackup(ctx, id, "remove")
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func TestMinimalLog_IsRefusedBesideStandbys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.adopt(t.Context(), c, Spec{Log: MinimalLog}); problem.ClassOf(err) != problem.Usage {
+		if err := s.applySpec(t.Context(), c, Spec{Log: MinimalLog}); problem.ClassOf(err) != problem.Usage {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -76,8 +76,8 @@ func (c *Cluster) replicationRole() *Replication {
 	return nil
 }
 
-// askReplication reads the replication state from a running server.
-func (c *Cluster) askReplication(ctx context.Context, conn *pgx.Conn, st *Status) {
+// readReplication reads the replication state from a running server.
+func (c *Cluster) readReplication(ctx context.Context, conn *pgx.Conn, st *Status) {
 	r := st.Replication
 	switch {
 	case r == nil:

@@ -82,7 +82,7 @@ func (c *Cluster) refuseUring(ctx context.Context, srv installation.Server, opts
 	if err != nil {
 		return err
 	}
-	method, err := askSetting(ctx, program, account, c.DataDir(), opts.Settings)
+	method, err := readSetting(ctx, program, account, c.DataDir(), opts.Settings)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *Cluster) refuseUring(ctx context.Context, srv installation.Server, opts
 	return nil
 }
 
-func askSetting(ctx context.Context, program string, account *process.Account, data string,
+func readSetting(ctx context.Context, program string, account *process.Account, data string,
 	settings []profile.Setting) (string, error) {
 	args := []string{"-C", "io_method", "-D", data}
 	for _, s := range settings {

@@ -155,8 +155,8 @@ func (c *Cluster) MayStream(ctx context.Context) error {
 // roomSpare is for the log that comes while the data are copied.
 const roomSpare = 256 << 20
 
-// mayHold says whether a folder has room for a copy.
-func (c *Cluster) mayHold(ctx context.Context, dir string) error {
+// checkRoom says whether a folder has room for a copy.
+func (c *Cluster) checkRoom(ctx context.Context, dir string) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return c.wrap(err)
@@ -192,7 +192,7 @@ func (c *Cluster) copyRunning(ctx context.Context, srv installation.Server, acco
 	if err != nil {
 		return err
 	}
-	if err := c.mayHold(ctx, filepath.Dir(data)); err != nil {
+	if err := c.checkRoom(ctx, filepath.Dir(data)); err != nil {
 		return err
 	}
 	application := "plimsoll-copy-" + newPassword()

@@ -123,7 +123,7 @@ func Describe(ctx context.Context, prefix string) (Server, error) {
 var versionText = regexp.MustCompile(`\(PostgreSQL\) (\d+(?:\.\d+|devel|(?:alpha|beta|rc)\d+))`)
 
 func versionOf(ctx context.Context, postgres string) (string, error) {
-	out, _, err := ask(ctx, postgres, "--version")
+	out, _, err := runProgram(ctx, postgres, "--version")
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

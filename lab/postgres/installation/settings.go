@@ -22,7 +22,7 @@ func (s Server) Settings(ctx context.Context) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := ask(ctx, postgres, "--describe-config")
+	out, _, err := runProgram(ctx, postgres, "--describe-config")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -43,7 +43,7 @@ func (s *Settings) Has(name string) bool {
 	if known, asked := s.known[name]; asked || s.err != nil {
 		return known
 	}
-	s.known[name] = s.ask(name)
+	s.known[name] = s.serverAccepts(name)
 	return s.known[name]
 }
 
@@ -52,12 +52,12 @@ func (s *Settings) Err() error { return s.err }
 
 // Accepts says whether the server accepts a value of a setting that it has: it may have been built without it.
 func (s *Settings) Accepts(name, value string) bool {
-	return s.err == nil && s.ask(name, "-c", name+"="+value)
+	return s.err == nil && s.serverAccepts(name, "-c", name+"="+value)
 }
 
-// ask needs no cluster: the configuration files that the program wants are empty.
-func (s *Settings) ask(name string, given ...string) bool {
-	_, output, err := ask(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
+// serverAccepts needs no cluster: the configuration files that the program wants are empty.
+func (s *Settings) serverAccepts(name string, given ...string) bool {
+	_, output, err := runProgram(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
 		"data_directory=/", "-c", "hba_file=" + os.DevNull, "-c", "ident_file=" + os.DevNull}, given...)...)
 	switch {
 	case err == nil:

@@ -70,7 +70,7 @@ func NewReader(ctx context.Context, conn *pgx.Conn, without string) (*Reader, er
 	}
 	for name, sql := range map[string]string{sessionsName: sessionsSQL, eachName: eachSQL} {
 		if _, err := conn.Prepare(ctx, name, sql); err != nil {
-			return nil, unread(err)
+			return nil, readError(err)
 		}
 	}
 	return r, nil
@@ -104,10 +104,10 @@ func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
 		r.sessions = append(r.sessions, s)
 	}
 	if _, err := rows.Close(); err != nil {
-		return nil, unread(err)
+		return nil, readError(err)
 	}
 	if wrong != nil {
-		return nil, unread(wrong)
+		return nil, readError(wrong)
 	}
 	return r.sessions, nil
 }
@@ -116,7 +116,7 @@ func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
 func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
 	rows, err := r.conn.Query(ctx, sql, string(r.params[0]))
 	if err != nil {
-		return nil, unread(err)
+		return nil, readError(err)
 	}
 	r.sessions, err = pgx.AppendRows(r.sessions[:0], rows, func(row pgx.CollectableRow) (s Session, err error) {
 		var user, waitType, wait *string
@@ -132,7 +132,7 @@ func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
 		return s, nil
 	})
 	if err != nil {
-		return nil, unread(err)
+		return nil, readError(err)
 	}
 	return r.sessions, nil
 }
@@ -151,7 +151,7 @@ func passed(now time.Time, then *time.Time) time.Duration {
 	return max(0, now.Sub(*then))
 }
 
-func unread(err error) error { return fmt.Errorf("read pg_stat_activity: %w", err) }
+func readError(err error) error { return fmt.Errorf("read pg_stat_activity: %w", err) }
 
 // Columns of sessions.sql.
 const (
