@@ -72,7 +72,7 @@ func (r *Ratio) addInterval(base, other posterior) {
 	if r == nil {
 		return
 	}
-	r.IntervalLow, r.IntervalHigh = other.over(base)
+	r.IntervalLow, r.IntervalHigh = other.ratioTo(base)
 	r.Differs = r.IntervalLow != nil && *r.IntervalLow > 1 || r.IntervalHigh != nil && *r.IntervalHigh < 1
 }
 

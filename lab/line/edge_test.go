@@ -96,7 +96,7 @@ func TestIntervalIsOpenWhereNothingBoundsIt(t *testing.T) {
 	if i := posteriorOf(nil).interval(); i != nil {
 		t.Errorf("%+v", i)
 	}
-	low, high := posteriorOf(passed).over(posteriorOf(failed))
+	low, high := posteriorOf(passed).ratioTo(posteriorOf(failed))
 	if low == nil || high != nil {
 		t.Errorf("quotient %v to %v", low, high)
 	}

@@ -25,7 +25,7 @@ func trialOf(r *result.Result, target float64) Trial {
 		LatencyMSP50:  meanOver(r, func(l result.Latency) *float64 { return l.P50 }),
 		LatencyMSMean: meanOver(r, func(l result.Latency) *float64 { return l.Mean }), Drift: driftOf(r.Series),
 		AllPerS:  r.AllPerS,
-		Findings: dearFindings(r),
+		Findings: costlyFindings(r),
 	}
 	t.Outcome, t.Why = outcomeOf(r, t.Drift, target)
 	return t
@@ -63,17 +63,17 @@ func highest(r *result.Result) float64 {
 	return r.Interval.High
 }
 
-// dearFindings took a good part of the operations' time.
-func dearFindings(r *result.Result) (dear []result.TimeCause) {
+// costlyFindings took a good part of the operations' time.
+func costlyFindings(r *result.Result) (costly []result.TimeCause) {
 	if r.Diagnosis == nil {
 		return nil
 	}
 	for _, f := range r.Diagnosis.Findings {
 		if f.Price != nil && *f.Price >= findingShare {
-			dear = append(dear, f)
+			costly = append(costly, f)
 		}
 	}
-	return dear
+	return costly
 }
 
 // meanOver all answers of a figure that each key operation has; nil without answers, or in older results.

@@ -55,7 +55,7 @@ func limitOf(t Trial, pool int, q *queue) Limit {
 		return name("the %d connections to the database: all busy while users wait for one", pool)
 	case waits && (!busy || wait.Type == "sleep"):
 		return name("%s", inWords(wait))
-	case q.long() && (t.idle() || !busy && t.CPU.Machine != nil):
+	case q.isLong() && (t.idle() || !busy && t.CPU.Machine != nil):
 		return name("a queue with idle processors: %.0f operations are served at once while %.0f users wait for their "+
 			"turn", max(1, q.served), q.waiting)
 	case busy && t.measured():

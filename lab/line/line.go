@@ -51,7 +51,7 @@ type Progress struct {
 
 // Reasons for which a search stops early.
 const (
-	ByHand   = "by hand"
+	ByUser   = "by hand" // the value in stored searches
 	ByBudget = "budget"
 )
 
@@ -164,7 +164,7 @@ func (s *search) step(ctx context.Context) (more bool, err error) {
 	}
 	t, err := s.try(ctx, purpose, users, longer)
 	if ctx.Err() != nil {
-		s.Stopped = ByHand
+		s.Stopped = ByUser
 		return false, nil
 	}
 	if err != nil {

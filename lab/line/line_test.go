@@ -166,7 +166,7 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 		}
 	})
 	first, err := Find(ctx, o)
-	if err != nil || first.Stopped != ByHand || first.Complete || len(first.Trials) != 2 {
+	if err != nil || first.Stopped != ByUser || first.Complete || len(first.Trials) != 2 {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	if n := clustertest.Exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
@@ -336,7 +336,7 @@ func TestLimitIsTheMostExpensiveFinding(t *testing.T) {
 			"t"}},
 		{Name: "log-flush", Title: "Commits wait", Price: share(0.1)}, {Name: "note", Title: "No price"}}}}
 	trial := Trial{Operations: 100, CPU: result.CPU{Machine: share(0.97), Database: share(0.9)},
-		Findings: dearFindings(r)}
+		Findings: costlyFindings(r)}
 	if got := limitOf(trial, 0, nil); len(trial.Findings) != 1 || !strings.Contains(got.Resource, "lock-contention") ||
 		!strings.Contains(strings.Join(got.Evidence, "\n"), "60 % for t") {
 		t.Errorf("limited by %+v", got)
@@ -345,7 +345,7 @@ func TestLimitIsTheMostExpensiveFinding(t *testing.T) {
 		t.Errorf("limited by %+v", limitOf(trial, 0, nil))
 	}
 	r.Diagnosis = nil
-	if trial.Findings = dearFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+	if trial.Findings = costlyFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
 		t.Errorf("without a diagnosis: %+v", limitOf(trial, 0, nil))
 	}
 }

@@ -34,8 +34,8 @@ func queueOf(trials []Trial, at Trial, thinkS float64) *queue {
 	return q
 }
 
-// long says whether more operations wait than are served.
-func (q *queue) long() bool { return q != nil && q.waiting >= 2 && q.waiting > q.served }
+// isLong says whether more operations wait than are served.
+func (q *queue) isLong() bool { return q != nil && q.waiting >= 2 && q.waiting > q.served }
 
 func (q *queue) evidence() string {
 	return fmt.Sprintf(

@@ -176,7 +176,7 @@ func (l *Line) fit() {
 func (l *Line) StoppedBy() string { return stoppedBy(l.Stopped) }
 
 func stoppedBy(reason string) string {
-	if reason == ByHand {
+	if reason == ByUser {
 		return "by the user"
 	}
 	return reason

@@ -123,8 +123,8 @@ func (s *session) all(ctx context.Context) error {
 			switch {
 			case err != nil:
 				return fmt.Errorf("%s: %w", one.Configuration, err)
-			case one.Stopped == ByHand:
-				s.Stopped = ByHand
+			case one.Stopped == ByUser:
+				s.Stopped = ByUser
 				return nil
 			case one.Stopped != "":
 				s.Stopped = one.Stopped
@@ -150,7 +150,7 @@ func (s *session) order(round int) []*search {
 
 // turn runs the next trial and drops its copy, so that a system is idle between its turns.
 func (s *search) turn(ctx context.Context) (more bool, err error) {
-	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByHand {
+	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByUser {
 		return false, nil // no trial was run
 	}
 	if dropped := s.drop(ctx); err == nil {

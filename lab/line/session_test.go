@@ -112,7 +112,7 @@ func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
 		}
 	})
 	first, err := FindAll(ctx, o, systems)
-	if err != nil || first.Stopped != ByHand || first.Complete || first.Trials() != 3 {
+	if err != nil || first.Stopped != ByUser || first.Complete || first.Trials() != 3 {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	o.Resume = true

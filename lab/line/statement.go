@@ -31,7 +31,7 @@ func (l *Line) Statement() string {
 
 // ServesNobody says whether no number of users passed, and trials of the smallest failed more than once.
 func (l *Line) ServesNobody() bool {
-	return l.Answer == nil && levelOf(l.Trials, l.Plan.leastFailed(l.Trials)).refused()
+	return l.Answer == nil && levelOf(l.Trials, l.Plan.leastFailed(l.Trials)).clearlyFails()
 }
 
 // unknown says what is known if no number of users has passed.
@@ -47,7 +47,7 @@ func (l *Line) unknown() string {
 		return fmt.Sprintf("not even %s can be served at Apdex %g", usersText(least), l.Plan.Target)
 	default:
 		return fmt.Sprintf("not known: %s did not pass in %d of %d trials, which is too little evidence",
-			usersText(least), at.all.against(), at.all.trials())
+			usersText(least), at.all.notPassed(), at.all.trials())
 	}
 }
 

@@ -79,8 +79,8 @@ func (p *stopped) same(plans []Plan) bool {
 	return slices.EqualFunc(p.plans, plans, func(a, b Plan) bool { return a.Fingerprint() == b.Fingerprint() })
 }
 
-// foreign says why new trials would not be of the same system as the old ones; empty: they would be.
-func (p *stopped) foreign(id string, plans []Plan) string {
+// mismatch says why new trials would not be of the same system as the old ones; empty: they would be.
+func (p *stopped) mismatch(id string, plans []Plan) string {
 	for i, plan := range plans {
 		was, id := p.plans[i], id
 		if plan.Configuration != "" {
@@ -159,10 +159,10 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish "+
 					"it with that one, or start over without --resume", e.Name(), was.schema, schema)
 			}
-		case was.same(plans) && was.foreign(e.Name(), plans) == "":
+		case was.same(plans) && was.mismatch(e.Name(), plans) == "":
 			return kept, nil
 		case was.same(plans):
-			foreign = cmp.Or(foreign, was.foreign(e.Name(), plans))
+			foreign = cmp.Or(foreign, was.mismatch(e.Name(), plans))
 		case !known:
 			known, hint = true, was.hint(e.Name(), plans)
 		}

@@ -61,7 +61,7 @@ func (r *record) noAnswer() string {
 	text := "no operation got a valid answer"
 	if r.failedAlike != "" {
 		text += fmt.Sprintf(", all %d failed with the same error, so the run was ended: %s%s", r.failedCount,
-			r.failedAlike, r.askedOf(r.failedAlike))
+			r.failedAlike, r.databaseHint(r.failedAlike))
 	}
 	return text
 }
@@ -69,8 +69,8 @@ func (r *record) noAnswer() string {
 // unknownThings are SQLSTATEs of names that a database does not have: schema, table, column, function, database.
 var unknownThings = []string{"3F000", "42P01", "42703", "42883", "3D000"}
 
-// askedOf names the database if the error is about a name that it does not have: another one may have been meant.
-func (r *record) askedOf(text string) string {
+// databaseHint names the database if the error is about a name that it does not have: another one may have been meant.
+func (r *record) databaseHint(text string) string {
 	state := sqlState.FindStringSubmatch(text)
 	if state == nil || !slices.Contains(unknownThings, state[1]) {
 		return ""
@@ -80,17 +80,17 @@ func (r *record) askedOf(text string) string {
 		return ""
 	}
 	where := fmt.Sprintf("; the query went to database %s at %s:%d", config.Database, config.Host, config.Port)
-	if r.Asked != "" {
-		where += ", " + r.Asked
+	if r.DSNOrigin != "" {
+		where += ", " + r.DSNOrigin
 	}
 	return where
 }
 
-// namedAfter adds where it was asked to the errors of a result that are about unknown names.
-func (r *record) namedAfter(counts map[string]int64) map[string]int64 {
+// withDatabaseHints adds the database to the errors of a result that are about unknown names.
+func (r *record) withDatabaseHints(counts map[string]int64) map[string]int64 {
 	named := map[string]int64{}
 	for text := range maps.Keys(counts) {
-		named[text+r.askedOf(text)] += counts[text]
+		named[text+r.databaseHint(text)] += counts[text]
 	}
 	return named
 }

@@ -138,7 +138,7 @@ func pictureAgrees(t *testing.T, d live.Delta, r *result.Result) {
 		t.Errorf("of %d seconds %d know the processors, %d the database, %d the workers", len(d.Seconds), cpu, database,
 			workers)
 	}
-	if len(d.Plan.Operations) != len(r.Operations) || d.Plan.ID != r.ID || !d.State.ByHand {
+	if len(d.Plan.Operations) != len(r.Operations) || d.Plan.ID != r.ID || !d.State.ByUser {
 		t.Errorf("%+v %+v", d.Plan, d.State)
 	}
 	if d.State.Ops != r.Ops || d.State.Failed != r.Errors+r.Overload || d.State.Apdex == nil || r.Apdex == nil ||

@@ -31,7 +31,7 @@ func (s *setup) beginDiagnosis(ctx context.Context) *diagnosis {
 	o := diagnose.Options{DSN: s.DSN, Duration: s.Duration, Rate: cmp.Or(s.Sampling, diagnose.RateDefault),
 		Software: s.Software}
 	if s.feed.picture != nil {
-		o.Interim = func(d *diagnose.Diagnosis) { s.feed.picture.SetDiagnosis(pictured(d)) }
+		o.Interim = func(d *diagnose.Diagnosis) { s.feed.picture.SetDiagnosis(liveDiagnosis(d)) }
 	}
 	if urls := s.crew.urls(); len(urls) > 0 {
 		o.Timeline = &timeline{asker: s.Access.asker(), urls: urls}

@@ -39,10 +39,10 @@ func (r *record) disturbance() *result.Disturbance {
 	d.Throttled = r.meters.part(throttledTime, from, to)
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
 	d.Clients = r.otherClients()
-	if r.company != nil {
-		d.Loads = slices.Sorted(maps.Keys(r.company.loads))
-		d.LoadsUnknown = r.company.unknown()
-		d.Sessions = r.company.sessions()
+	if r.otherLoads != nil {
+		d.Loads = slices.Sorted(maps.Keys(r.otherLoads.loads))
+		d.LoadsUnknown = r.otherLoads.unknown()
+		d.Sessions = r.otherLoads.sessions()
 		slices.SortFunc(d.Sessions, func(a, b result.NeighbourSessions) int {
 			return cmp.Or(cmp.Compare(b.AtWork, a.AtWork), cmp.Compare(a.Application, b.Application))
 		})

@@ -224,7 +224,8 @@ func TestRunsThatReachOneWorkerSeeEachOther(t *testing.T) {
 }
 
 func TestALoadThatCannotBeSeenIsReported(t *testing.T) {
-	c := accompany(t.Context(), &workersMark{workers: &workersSeen{}, at: "http://127.0.0.1:1", name: "x", key: "y"})
+	c := watchOtherLoads(t.Context(), &workersMark{workers: &workersSeen{}, at: "http://127.0.0.1:1", name: "x",
+		key: "y"})
 	c.end()
 	if c.unknown() == "" {
 		t.Error("nobody answered, and nothing is said")

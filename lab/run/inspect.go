@@ -31,17 +31,17 @@ var AuditInterruptedWithin = 30 * time.Second
 func (s *setup) inspect(ctx context.Context) {
 	s.begin(Auditing, auditGuess)
 	within := AuditWithin
-	if s.stoppedByHand {
+	if s.stoppedByUser {
 		within = AuditInterruptedWithin
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	s.profilesAfter, _ = ask(ctx, s.Access.asker(), s.crew.call(ctx)) // refusals were counted before
+	s.profilesAfter, _ = readProfiles(ctx, s.Access.asker(), s.crew.checkAnswering(ctx)) // refusals were counted before
 	var err error
 	if s.before != nil {
 		s.after, err = lookPatiently(ctx, s.DSN)
 		if s.after == nil || s.restarted() || s.recovered() {
-			s.lastWords = s.log.lastWords()
+			s.lastFatal = s.log.lastFatal()
 		}
 	}
 	if err == nil {
@@ -53,7 +53,7 @@ func (s *setup) inspect(ctx context.Context) {
 	if err != nil {
 		s.audit.Error = err.Error()
 	}
-	s.deaths = s.crew.dead()
+	s.workerExits = s.crew.workerExits()
 }
 
 // lookPatiently gives a recovering server time to come back.

@@ -41,7 +41,7 @@ func (r *record) diagnose(all *result.Result) {
 		OperationsS: l.total, SessionsS: found.Ledger.TotalS, Attributed: found.Attributed, Ledger: l.sum(),
 		Findings: l.causes(), Healthy: found.Healthy}
 	if err := r.diagnosis.err; err != nil && !errors.Is(err, context.Canceled) && found.Stopped != "" &&
-		!r.stoppedByHand && found.LastedS < found.AskedS/2 {
+		!r.stoppedByUser && found.LastedS < found.AskedS/2 {
 		all.Diagnosis.Unavailable = found.Stopped
 	}
 }

@@ -63,8 +63,8 @@ type Options struct {
 	// Software is the version of Plimsoll that runs.
 	Software string
 
-	// Asked says in words which database DSN is, if the user did not name one: "the default cluster".
-	Asked string
+	// DSNOrigin says in words which database DSN is, if the user did not name one: "the default cluster".
+	DSNOrigin string
 
 	// Store keeps the result; nil: it is not stored.
 	Store *store.Store

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPulseFeelsAFreeze(t *testing.T) {
-	var p pulse
+	var p freezeWatch
 	for _, ms := range []int{20, 40, 60, 300, 320, 840, 860} { // 220 ms and 500 ms too late
 		p.beat(time.Duration(ms) * time.Millisecond)
 	}

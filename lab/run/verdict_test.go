@@ -120,10 +120,10 @@ func TestVerdict(t *testing.T) {
 		}, "http://a was started again in mid-run", result.ByAccident},
 		{"Lost", func(s *record, _ *result.Result) { s.after = nil }, "lost in mid-run", result.ByAccident},
 		{"WorkerDied", func(s *record, _ *result.Result) {
-			s.deaths = []death{{began, "worker 1 died: signal: killed"}}
+			s.workerExits = []workerExit{{began, "worker 1 died: signal: killed"}}
 		}, "worker 1 died", result.ByAccident},
-		{"Stopped", func(s *record, _ *result.Result) { s.stoppedByHand = true },
-			"stopped by the user after 12.0 s of 30.0 s", result.ByHand},
+		{"Stopped", func(s *record, _ *result.Result) { s.stoppedByUser = true },
+			"stopped by the user after 12.0 s of 30.0 s", result.ByUser},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &postgres.Server{Started: began}

@@ -23,7 +23,7 @@ type adviseOptions struct {
 	watch                   time.Duration
 	apply                   []string
 	all, yes, revert, check bool
-	theirs                  []string // arguments of compare
+	compareArgs             []string // after --
 }
 
 func (a *app) addAdvise(root *cobra.Command) {
@@ -69,7 +69,7 @@ and started again.`,
 			return arguments(0, 0, "")(c, own)
 		},
 	}, func(ctx context.Context, args []string) error {
-		_, o.theirs = splitAtDash(c, args)
+		_, o.compareArgs = splitAtDash(c, args)
 		return a.advise(ctx, o)
 	})
 	fs := c.Flags()
@@ -88,8 +88,8 @@ and started again.`,
 	c.MarkFlagsMutuallyExclusive("apply", "all", "revert", "check")
 }
 
-// mistaken are flags that another one would ignore.
-func (o adviseOptions) mistaken() error {
+// checkFlags refuses flags that another one would ignore.
+func (o adviseOptions) checkFlags() error {
 	does := ""
 	switch {
 	case o.revert:
@@ -98,7 +98,7 @@ func (o adviseOptions) mistaken() error {
 		does = "--check"
 	}
 	switch {
-	case len(o.theirs) > 0 && !o.check:
+	case len(o.compareArgs) > 0 && !o.check:
 		return problem.New(problem.Usage, errors.New("arguments after -- apply only to --check"), "")
 	case does != "" && (o.run != "" || o.watch > 0):
 		return problem.New(problem.Usage, fmt.Errorf("--for and --run have no effect with %s", does),
@@ -111,26 +111,26 @@ func (o adviseOptions) mistaken() error {
 }
 
 func (a *app) advise(ctx context.Context, o adviseOptions) error {
-	if err := o.mistaken(); err != nil {
+	if err := o.checkFlags(); err != nil {
 		return err
 	}
 	if o.revert {
 		return a.adviseRevert(ctx, o.target)
 	}
-	hands, err := a.hands(ctx, o.target)
+	applier, err := a.applierFor(ctx, o.target)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.check:
-		return a.adviseCheck(ctx, hands, o)
+		return a.adviseCheck(ctx, applier, o)
 	}
-	r, stopped, err := a.adviceFor(ctx, hands, o)
+	r, stopped, err := a.adviceFor(ctx, applier, o)
 	switch {
 	case err != nil:
 		return err
 	case stopped == nil && (o.all || len(o.apply) > 0):
-		return a.adviseApply(ctx, hands, r, o)
+		return a.adviseApply(ctx, applier, r, o)
 	}
 	return errors.Join(stopped, a.showAdvice(r, o.html))
 }
@@ -146,8 +146,8 @@ func (a *app) showAdvice(r *advise.Report, page string) error {
 	return writeHTML(page, r.HTML)
 }
 
-// hands on the server that is meant; of a local cluster they can restart it.
-func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
+// applierFor is the applier for the chosen server; it can restart a local cluster.
+func (a *app) applierFor(ctx context.Context, t target) (advise.Applier, error) {
 	if t.foreign() {
 		return advise.Applier{DSN: t.dsn, Say: a.meter.Say}, nil
 	}
@@ -156,13 +156,13 @@ func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
 		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with "+
 			"'plimsoll up'")
 	}
-	h := a.handsOn(c)
+	h := a.applierOn(c)
 	h.DSN, err = baseOf(ctx, c)
 	return h, err
 }
 
-// handsOn a local cluster, which may be down.
-func (a *app) handsOn(c *cluster.Cluster) advise.Applier {
+// applierOn is the applier for a local cluster, which may be down.
+func (a *app) applierOn(c *cluster.Cluster) advise.Applier {
 	h := advise.Applier{DSN: c.DSN("").Secret(), Cluster: c.Name(), Say: a.meter.Say}
 	h.Restart = func(ctx context.Context) error { return a.restart(ctx, c.Name(), func() error { return nil }) }
 	h.Start = func(ctx context.Context) (string, error) {
@@ -283,7 +283,7 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 				fmt.Fprintf(a.stderr, "  %s\n", do)
 			}
 		}
-		if err := a.agreed("This changes the server of database "+r.Server.Database+".", "nothing was changed",
+		if err := a.confirm("This changes the server of database "+r.Server.Database+".", "nothing was changed",
 			r.Server.Database); err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ func (a *app) adviseRevert(ctx context.Context, t target) error {
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn")
 		}
-		if h, down = a.handsOn(c), running(ctx, c); down == nil {
+		if h, down = a.applierOn(c), running(ctx, c); down == nil {
 			if h.DSN, err = baseOf(ctx, c); err != nil {
 				return err
 			}

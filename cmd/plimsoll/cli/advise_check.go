@@ -30,7 +30,7 @@ func (a *app) adviseCheck(ctx context.Context, h advise.Applier, o adviseOptions
 	} else {
 		args = append(args, "--dsn-a", h.DSN, "--reset", "template")
 	}
-	args = slices.Concat(args, j.Comparison(), o.theirs)
+	args = slices.Concat(args, j.Comparison(), o.compareArgs)
 	a.meter.Say("%s", j.Command())
 	began := time.Now().Add(-time.Second)
 	compared := func() error { return a.runCompare(ctx, args) }
@@ -53,7 +53,7 @@ func (a *app) adviseCheck(ctx context.Context, h advise.Applier, o adviseOptions
 }
 
 func (a *app) measured(ctx context.Context, h advise.Applier, o adviseOptions, c *compare.Comparison) error {
-	again, err := a.hands(ctx, o.target) // a cluster may have come up on another port
+	again, err := a.applierFor(ctx, o.target) // a cluster may have come up on another port
 	if err != nil {
 		return err
 	}

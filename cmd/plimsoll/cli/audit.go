@@ -82,9 +82,8 @@ same documents, movements, totals and entries, in any order and with any documen
 	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
 }
 
-// mayLook refuses a base that is not completely filled, and a database without a base: each missing table would be a
-// violation.
-func mayLook(ctx context.Context, db *database.Database) error {
+// checkFilled refuses an incomplete base, and a database without a base: each missing table would be a violation.
+func checkFilled(ctx context.Context, db *database.Database) error {
 	var tables []string
 	documents := erp.Metadata().Documents
 	for i := range documents {
@@ -145,10 +144,10 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := mayLook(ctx, db); err != nil {
+	if err := checkFilled(ctx, db); err != nil {
 		return err
 	}
-	report, err := a.look(ctx, db, options, o.digest)
+	report, err := a.auditBooks(ctx, db, options, o.digest)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return problem.New(problem.Interrupted, errors.New("the audit was stopped before its end, so the state "+
@@ -168,8 +167,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		"'plimsoll repair --dry-run' shows what can be repaired")
 }
 
-func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited,
-	err error) {
+func (a *app) auditBooks(ctx context.Context, db *database.Database, options audit.Options,
+	withDigest bool) (report audited, err error) {
 	a.meter.Phase("audit", 0, "MB")
 	defer a.meter.End()
 	options.Progress = func(done, total int64) {

@@ -57,7 +57,7 @@ another command: it restores the order of costs.`,
 		Args:              backupArguments,
 		ValidArgsFunction: a.completeBackup,
 	}, func(ctx context.Context, args []string) error {
-		if err := o.fits(c, args); err != nil {
+		if err := o.checkFlags(c, args); err != nil {
 			return err
 		}
 		return a.backup(ctx, args, o)
@@ -80,8 +80,8 @@ func backupArguments(c *cobra.Command, args []string) error {
 	return arguments(0, 1, "one cluster, or a word with an ID")(c, args)
 }
 
-// fits refuses flags that have no effect.
-func (o backupOptions) fits(c *cobra.Command, args []string) error {
+// checkFlags refuses flags that have no effect.
+func (o backupOptions) checkFlags(c *cobra.Command, args []string) error {
 	for flag, verb := range map[string]string{"point": "restore", "into": "restore", "yes": "remove"} {
 		if c.Flags().Changed(flag) && first(args) != verb {
 			return problem.New(problem.Usage, fmt.Errorf("--%s applies only to 'backup %s'", flag, verb),
@@ -201,7 +201,7 @@ func (a *app) removeBackup(ctx context.Context, backups *backup.Store, id string
 		return err
 	}
 	if !yes {
-		if err := a.agreed("This removes backup "+id+".", "backup "+id+" was not removed", id); err != nil {
+		if err := a.confirm("This removes backup "+id+".", "backup "+id+" was not removed", id); err != nil {
 			return err
 		}
 	}

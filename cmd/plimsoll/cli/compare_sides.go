@@ -72,24 +72,24 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 		name("command"), name("restore"))
 }
 
-func (f *sideFlags) given() bool {
+func (f *sideFlags) isSet() bool {
 	s := f.spec
 	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" ||
 		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Restore != "" || s.URL != "" || s.Name != ""
 }
 
-// alone says whether the flags name a system by themselves.
-func (f *sideFlags) alone() bool {
+// namesSystem says whether the flags name a system by themselves.
+func (f *sideFlags) namesSystem() bool {
 	s := f.spec
 	return s.DSN != "" || s.Command != "" || s.URL != "" || s.Scenario != ""
 }
 
 // applyTo applies the flags to a side.
 func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
-	if s.Settings, err = named(s.Settings, f.settings, "work_mem=64MB"); err != nil {
+	if s.Settings, err = withValues(s.Settings, f.settings, "work_mem=64MB"); err != nil {
 		return s, err
 	}
-	if s.Tweaks, err = named(s.Tweaks, f.tweaks, "chain=1"); err != nil {
+	if s.Tweaks, err = withValues(s.Tweaks, f.tweaks, "chain=1"); err != nil {
 		return s, err
 	}
 	if f.sampling != diagnose.RateDefault {
@@ -110,8 +110,8 @@ func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
 	return s, nil
 }
 
-// named is a map with further values, given as NAME=VALUE.
-func named(all map[string]string, texts []string, example string) (map[string]string, error) {
+// withValues is a map with further values, given as NAME=VALUE.
+func withValues(all map[string]string, texts []string, example string) (map[string]string, error) {
 	if len(texts) == 0 {
 		return all, nil
 	}
@@ -132,7 +132,7 @@ func named(all map[string]string, texts []string, example string) (map[string]st
 // specs returns the sides from arguments, flags or a file.
 func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 	if o.sidesFile != "" {
-		if len(args) > 0 || o.own[0].given() || o.own[1].given() {
+		if len(args) > 0 || o.own[0].isSet() || o.own[1].isSet() {
 			return nil, problem.New(problem.Usage, errors.New("--sides names all sides"),
 				"leave out the systems and the flags of A and B")
 		}
@@ -141,11 +141,11 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 	for _, text := range args {
 		all = append(all, sideSpec{System: text})
 	}
-	if len(all) == 0 && (o.own[0].alone() || o.own[1].alone()) {
+	if len(all) == 0 && (o.own[0].namesSystem() || o.own[1].namesSystem()) {
 		all = append(all, sideSpec{})
 	}
 	// one system, except for the flags of A or B
-	if len(all) == 1 && (o.own[1].given() || len(args) == 1 && o.own[0].given() || o.selfTest != "") {
+	if len(all) == 1 && (o.own[1].isSet() || len(args) == 1 && o.own[0].isSet() || o.selfTest != "") {
 		all = append(all, all[0])
 	}
 	if len(all) < 2 {
@@ -153,7 +153,7 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 			"such as 'plimsoll compare vanilla+lean plimsoll+lean', or 'plimsoll compare plimsoll+lean --set-b "+
 				"NAME=VALUE'")
 	}
-	if own := o.own[0].spec; len(args) == 0 && !o.own[1].alone() { // the same but for the flags of B
+	if own := o.own[0].spec; len(args) == 0 && !o.own[1].namesSystem() { // the same but for the flags of B
 		all[1] = sideSpec{DSN: own.DSN, URL: own.URL, Scenario: own.Scenario, Command: own.Command}
 	}
 	for i := range o.own {

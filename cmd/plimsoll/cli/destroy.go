@@ -32,7 +32,7 @@ if no backup needs that. A folder that Plimsoll did not create is never touched.
 			return err
 		}
 		if !yes {
-			if err := a.agreed("This removes cluster "+args[0]+" with all its data.",
+			if err := a.confirm("This removes cluster "+args[0]+" with all its data.",
 				"cluster "+args[0]+" was not destroyed", args[0]); err != nil {
 				return err
 			}
@@ -71,8 +71,8 @@ func (a *app) destroyable(ctx context.Context, name string) error {
 	return nil
 }
 
-// agreed asks for the name, because "y" is typed too easily.
-func (a *app) agreed(what, refused, name string) error {
+// confirm asks for the name, because "y" is typed too easily.
+func (a *app) confirm(what, refused, name string) error {
 	fmt.Fprintf(a.stderr, "%s Type its name to continue: ", what)
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

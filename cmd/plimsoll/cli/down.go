@@ -39,7 +39,7 @@ that a run or a search is using; --force stops it anyway.`,
 			err = a.withoutLoad(names)
 		}
 		if err == nil && !force {
-			err = a.notNeeded(names)
+			err = a.checkNotNeeded(names)
 		}
 		if err != nil {
 			return err

@@ -114,7 +114,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return err
 	}
 	if o.small {
-		if err := shrink(o.flags); err != nil {
+		if err := setSmallSizes(o.flags); err != nil {
 			return err
 		}
 	}
@@ -192,15 +192,15 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 		return problem.New(problem.Environment,
 			fmt.Errorf("the disk is too small: about %s are needed, %s are free", fill.Bytes(e.Needed),
 				fill.Bytes(free)),
-			fmt.Sprintf("use --size %s, which fits, or put the cluster on a larger disk", fitting(free)))
+			fmt.Sprintf("use --size %s, which fits, or put the cluster on a larger disk", largestSize(free)))
 	case !known && options.Scale != 0:
 		a.meter.Say("cannot see the server's disk from here: make sure that about %s are free", fill.Bytes(e.Needed))
 	}
 	return nil
 }
 
-// fitting is the largest size that a disk holds, including what filling needs.
-func fitting(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
+// largestSize is the largest size that a disk holds, including what filling needs.
+func largestSize(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
 
 func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
 	size := ""

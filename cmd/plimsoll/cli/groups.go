@@ -186,14 +186,14 @@ func (a *app) showBegun(begun []group.Group) error {
 	return a.listGroups(begun, "-")
 }
 
-// listGroups prints a table; unsaid is the reason shown for groups without one.
-func (a *app) listGroups(all []group.Group, unsaid string) error {
+// listGroups prints a table; defaultReason is the reason shown for groups without one.
+func (a *app) listGroups(all []group.Group, defaultReason string) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tWHAT\tDONE\tSINCE\tWHY")
 	for _, g := range all {
 		why, _, _ := strings.Cut(g.Why, "\n")
 		if why == "" {
-			why = unsaid
+			why = defaultReason
 		}
 		if g.State == group.Undoing {
 			why = "undoing: " + why

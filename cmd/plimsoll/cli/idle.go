@@ -68,6 +68,6 @@ func (o measureOptions) idle(s *scenario.Scenario) []idle {
 }
 
 // idle flags of a run's views.
-func (o lookOptions) idle() idle {
+func (o viewOptions) idle() idle {
 	return idle{!o.ui, dashboardFlags, "has no effect without --ui", "add --ui"}
 }

@@ -178,7 +178,7 @@ func (a *app) lineOptions(o lineOptions) (line.Options, error) {
 // search runs the search on what it finds or creates, and stops what it started.
 func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (l *line.Line, err error) {
 	s := options.Run.Scenario
-	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, s)
+	dsn, profile, takeDown, err := a.prepareFor(ctx, o.systemOptions, s)
 	if err != nil {
 		return nil, err
 	}
@@ -242,13 +242,13 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-// found is a search, or several, for display.
-type found interface {
+// searchResult is a search, or several, for display.
+type searchResult interface {
 	Text(io.Writer) error
 	HTML(io.Writer) error
 }
 
-func (a *app) showLine(o lineOptions, id string, f found) error {
+func (a *app) showLine(o lineOptions, id string, f searchResult) error {
 	if o.html != "" {
 		if err := writeHTML(o.html, f.HTML); err != nil {
 			return err
@@ -270,7 +270,7 @@ const goOn = "the same command with --resume continues"
 // judgeLine decides the exit code.
 func judgeLine(l *line.Line) error {
 	switch {
-	case l.Stopped == line.ByHand:
+	case l.Stopped == line.ByUser:
 		return problem.New(problem.Interrupted,
 			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
 	case !l.Complete:

@@ -219,7 +219,7 @@ func judgeLines(c *line.Comparison) error {
 		}
 	}
 	switch {
-	case c.Stopped == line.ByHand:
+	case c.Stopped == line.ByUser:
 		return problem.New(problem.Interrupted,
 			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
 	case !c.Complete:

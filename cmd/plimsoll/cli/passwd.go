@@ -85,7 +85,7 @@ func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 		if err != nil {
 			return err
 		}
-		return a.saidPasswords(removed, "removed")
+		return a.showPasswords(removed, "removed")
 	}
 	text, err := a.newPassword(o.file)
 	if err != nil {
@@ -96,10 +96,10 @@ func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 	} else if err != nil {
 		return err
 	}
-	return a.saidPasswords(int64(len(users)), "set")
+	return a.showPasswords(int64(len(users)), "set")
 }
 
-func (a *app) saidPasswords(n int64, what string) error {
+func (a *app) showPasswords(n int64, what string) error {
 	if a.json {
 		return a.emit(map[string]int64{what: n})
 	}

@@ -252,7 +252,7 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 		return nil, err
 	}
 	if o.all {
-		toRun = a.acceptable(toRun, bench)
+		toRun = a.runnable(toRun, bench)
 	}
 	items, err := a.itemsOf(ctx, toRun, o, bench)
 	if err != nil {
@@ -290,8 +290,8 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	return answered, err
 }
 
-// acceptable leaves out the experiments that could give no answer with these sizes.
-func (a *app) acceptable(all []claims.Claim, bench site.Bench) (some []claims.Claim) {
+// runnable leaves out the experiments that could give no answer with these sizes.
+func (a *app) runnable(all []claims.Claim, bench site.Bench) (some []claims.Claim) {
 	for _, c := range all {
 		e, _ := experiments.For(c.ID)
 		if e.Refuse != nil {

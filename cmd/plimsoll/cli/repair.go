@@ -141,7 +141,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := mayLook(ctx, db); err != nil {
+	if err := checkFilled(ctx, db); err != nil {
 		return err
 	}
 	if !o.dryRun {
@@ -152,7 +152,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 			return err
 		}
 	}
-	report, err := a.mend(ctx, db, options)
+	report, err := a.repairBooks(ctx, db, options)
 	if !o.dryRun {
 		_, noted := repair.Journal(context.WithoutCancel(ctx), db, o.journal)
 		err = errors.Join(err, noted)
@@ -215,7 +215,7 @@ func goBack(r backup.Record) string {
 	return command
 }
 
-func (a *app) mend(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
+func (a *app) repairBooks(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
 	a.meter.Phase("audit", 0, "MB")
 	defer a.meter.End()
 	options.Audit.Progress = func(done, total int64) {

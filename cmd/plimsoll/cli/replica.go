@@ -130,8 +130,8 @@ func standbyText(s cluster.Standby) string {
 	return ", " + strings.Join(parts, ", ")
 }
 
-// notNeeded refuses to stop a standby for which commits wait, unless its primary stops first.
-func (a *app) notNeeded(names []string) error {
+// checkNotNeeded refuses to stop a standby for which commits wait, unless its primary stops first.
+func (a *app) checkNotNeeded(names []string) error {
 	stopping := map[string]bool{}
 	for _, name := range names {
 		stopping[name] = true

@@ -56,7 +56,7 @@ func (a *app) restore(ctx context.Context, o restoreOptions) error {
 	if err != nil {
 		return err
 	}
-	job, err := a.see(ctx, errand{
+	job, err := a.runJob(ctx, backgroundJob{
 		target: o.target, kind: restoration.Kind, threads: o.threads, phase: "restore", unit: "lines",
 		again:     "the same command continues with the rest",
 		arguments: map[string]any{"organisation": organisation, "classic": o.manner == "classic", "lines": o.lines},

@@ -31,7 +31,7 @@ type runOptions struct {
 	details bool
 	measureOptions
 	figureOptions
-	lookOptions
+	viewOptions
 }
 
 func (a *app) addRun(root *cobra.Command) {
@@ -82,7 +82,7 @@ operation failed every time (in ten tries or more).`,
 	config.FlagOnly(fs, "details")
 	samplingFlag(fs, &o.sampling, "sampling", "")
 	a.measureFlags(c, &o.measureOptions)
-	lookFlags(c, &o.lookOptions)
+	viewFlags(c, &o.viewOptions)
 	figureFlags(c, &o.figureOptions)
 }
 
@@ -100,21 +100,21 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := o.figureOptions.check(); err != nil {
 		return err
 	}
-	if err := refuseIdle(o.flags, o.lookOptions.idle()); err != nil {
+	if err := refuseIdle(o.flags, o.viewOptions.idle()); err != nil {
 		return err
 	}
-	looks, err := a.openLooks(o.lookOptions)
+	shown, err := a.openViews(o.viewOptions)
 	if err != nil {
 		return err
 	}
-	looks.options(&options)
-	options.Progress = a.runProgress(looks)
+	shown.options(&options)
+	options.Progress = a.runProgress(shown)
 	r, err := a.measure(ctx, o, options)
-	looks.finish(r, err)
+	shown.finish(r, err)
 	if r != nil {
 		err = a.finishRun(o, r, err)
 	}
-	if closed := looks.close(ctx); err == nil {
+	if closed := shown.close(ctx); err == nil {
 		err = closed
 	}
 	return err
@@ -122,7 +122,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // measure runs the load on what it finds or creates, and stops what it started.
 func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
-	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, options.Scenario)
+	dsn, profile, takeDown, err := a.prepareFor(ctx, o.systemOptions, options.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 	}
 	options.DSN, options.Profile = dsn, profile
 	if !o.foreign() && !o.clusterFlag.Changed {
-		options.Asked = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
+		options.DSNOrigin = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
 	}
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
 	defer a.meter.End()
@@ -184,7 +184,7 @@ func (a *app) runKept(ctx context.Context, path string, options run.Options) (r 
 	return r, err
 }
 
-func (a *app) runProgress(l *looks) func(run.Progress) {
+func (a *app) runProgress(l *views) func(run.Progress) {
 	begun := false
 	return func(p run.Progress) {
 		if !begun {

@@ -118,11 +118,11 @@ func (a *app) pickOrName(ctx context.Context, name, engine string) (string, erro
 		}
 		return s.Flavour, err
 	}
-	return name, a.known(ctx, name, engine)
+	return name, a.checkEngine(ctx, name, engine)
 }
 
-// known checks that a cluster exists and has the requested engine: figures of another one would mislead.
-func (a *app) known(ctx context.Context, name, engine string) error {
+// checkEngine checks that a cluster exists and has the requested engine: figures of another one would mislead.
+func (a *app) checkEngine(ctx context.Context, name, engine string) error {
 	c, err := a.clusters().Find(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
@@ -198,8 +198,8 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 	return c.DSN(rig.Database).Secret(), nil
 }
 
-// loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
-func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
+// lockForLoad gives the database of a local cluster that runs, and keeps every other load off it until it is released.
+func (a *app) lockForLoad(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
 	c, err := a.mustRun(ctx, t.cluster)
 	if err != nil {
 		return "", nil, problem.WithHint(err, missing)

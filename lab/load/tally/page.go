@@ -92,7 +92,7 @@ func (c *Cell) Count(s Sample, target time.Duration) {
 	if c.Errors == nil {
 		c.Errors = map[string]int64{}
 	}
-	countError(c.Errors, alike(s.Err.Error()), 1)
+	countError(c.Errors, comparableText(s.Err.Error()), 1)
 }
 
 func (c *Cell) add(other Cell) {

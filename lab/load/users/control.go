@@ -124,18 +124,18 @@ func (l *loop) resize(n int, now time.Duration) {
 		return
 	}
 	for k := range min(l.Segment.Of(n), len(l.users)) {
-		if l.users[k].away {
-			l.users[k].away = false
-			l.seatAt(l.Segment.number(k), now)
+		if l.users[k].removed {
+			l.users[k].removed = false
+			l.enterAt(l.Segment.number(k), now)
 		}
 	}
-	l.bring(n, func(int) time.Duration { return now })
+	l.addUsers(n, func(int) time.Duration { return now })
 }
 
-func (l *loop) sentHome(user int) bool {
+func (l *loop) isRemoved(user int) bool {
 	u := l.user(user)
-	u.away = u.away || user >= l.wanted
-	return u.away
+	u.removed = u.removed || user >= l.wanted
+	return u.removed
 }
 
 // atWork is the number of active users: those of the plan who have entered and were not removed, and those

@@ -108,7 +108,7 @@ type user struct {
 	schedule rand.PCG
 	content  rand.PCG
 	role     uint8
-	away     bool // removed by Control
+	removed  bool // removed by Control
 }
 
 func newUser(seed uint64, number int) user {

@@ -74,22 +74,22 @@ func (l *loop) enter() {
 	// A user who acts has a pointer to its random numbers in this list, so the list must never move.
 	l.users = make([]user, 0, l.Segment.Of(l.UsersMost))
 	l.agenda = make(agenda, 0, l.Segment.Of(l.Users))
-	l.bring(l.Users, l.enters)
+	l.addUsers(l.Users, l.enters)
 }
 
-// bring adds the segment's users up to the number n, who enter when they are said to.
-func (l *loop) bring(n int, enters func(user int) time.Duration) {
-	roles := deal(l.roles(), l.Users, n)
+// addUsers adds the segment's users up to the number n, who enter at the given times.
+func (l *loop) addUsers(n int, enters func(user int) time.Duration) {
+	roles := assignRoles(l.roles(), l.Users, n)
 	l.Segment.Each(l.Segment.number(len(l.users)), n, func(i int) {
 		u := newUser(l.Seed, i)
 		u.role = roles[i]
 		l.users = append(l.users, u)
-		l.seatAt(i, enters(i))
+		l.enterAt(i, enters(i))
 	})
 }
 
-// seatAt lets a user enter in the middle of a think time.
-func (l *loop) seatAt(user int, at time.Duration) {
+// enterAt lets a user enter in the middle of a think time.
+func (l *loop) enterAt(user int, at time.Duration) {
 	think := l.partOf(user).thinker.residual(l.schedule(user))
 	l.agenda.add(entry{due: l.clock.after(at, think), number: int32(user)})
 }
@@ -214,7 +214,7 @@ func (l *loop) due(now time.Duration) (entry, bool) {
 		return l.open.take(now)
 	}
 	e, due := l.agenda.take(now)
-	for due && l.sentHome(int(e.number)) {
+	for due && l.isRemoved(int(e.number)) {
 		e, due = l.agenda.take(now)
 	}
 	return e, due
@@ -257,7 +257,7 @@ func (l *loop) end(s tally.Sample) {
 		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
 		return
 	}
-	if !l.stopped && !l.sentHome(s.User) {
+	if !l.stopped && !l.isRemoved(s.User) {
 		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
 		l.agenda.add(entry{due: l.clock.after(l.thinksFrom(s.Done), think), number: int32(s.User)})
 	}

@@ -74,7 +74,7 @@ func (f *Fleet) reportLost(w run.Watch) {
 	for _, m := range f.members {
 		if m.gone() && !m.lossReported && w.Alarm != nil {
 			m.lossReported = true
-			w.Alarm(m.loss(f.load.plan, len(f.members)))
+			w.Alarm(m.lossText(f.load.plan, len(f.members)))
 		}
 	}
 }

@@ -202,8 +202,8 @@ func (p *Picture) SetWorkers(w *Workers) { p.mu.Lock(); p.workers = w; p.mu.Unlo
 // Changed by the user.
 func (p *Picture) Changed(users int, paused bool, text string) {
 	p.change(func() {
-		p.state.Wanted, p.state.Paused, p.state.ByHand = users, paused, true
-		p.say(Hand, text)
+		p.state.Wanted, p.state.Paused, p.state.ByUser = users, paused, true
+		p.say(ByUser, text)
 	})
 }
 

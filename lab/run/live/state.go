@@ -40,7 +40,7 @@ type State struct {
 	LoggedIn int     `json:"logged_in"`
 	Wanted   int     `json:"wanted"` // users: as planned, or set by the user
 	Paused   bool    `json:"paused"`
-	ByHand   bool    `json:"by_hand"` // the load was changed
+	ByUser   bool    `json:"by_hand"` // the load was changed
 	// Operations due in the steady state that have ended.
 	Ops        int64           `json:"ops"`
 	Failed     int64           `json:"failed"`
@@ -82,7 +82,7 @@ type Entry struct {
 type Tone string
 
 const (
-	Note  Tone = "note"
-	Hand  Tone = "hand"  // the user changed the load
-	Alarm Tone = "alarm" // a problem of the run or its system
+	Note   Tone = "note"
+	ByUser Tone = "hand"  // the user changed the load
+	Alarm  Tone = "alarm" // a problem of the run or its system
 )

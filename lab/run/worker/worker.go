@@ -118,7 +118,7 @@ func (w *Worker) listen(ctx context.Context, out *os.File) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return problem.New(problem.Environment, err, w.LastWords())
+	return problem.New(problem.Environment, err, w.LastOutput())
 }
 
 func (w *Worker) readAddress(line string) error {
@@ -155,8 +155,8 @@ func (w *Worker) Ended() error {
 	return w.err
 }
 
-// LastWords is the last line of its log.
-func (w *Worker) LastWords() string { return w.last.line() }
+// LastOutput is the last line of its log.
+func (w *Worker) LastOutput() string { return w.last.line() }
 
 // Stop asks it to stop, waits, and kills it if it does not.
 func (w *Worker) Stop() {

@@ -51,8 +51,8 @@ func (o *orders) SetUsers(n int) error {
 
 func started(t *testing.T) (*Server, *live.Picture, *orders) {
 	t.Helper()
-	p, hand := live.New(nil), &orders{}
-	s, err := Start(AddressDefault, p, hand)
+	p, controller := live.New(nil), &orders{}
+	s, err := Start(AddressDefault, p, controller)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func started(t *testing.T) (*Server, *live.Picture, *orders) {
 			t.Error(err)
 		}
 	})
-	return s, p, hand
+	return s, p, controller
 }
 
 func (s *Server) at(path string) string { return "http://" + s.listens.Addr().String() + path }
@@ -87,7 +87,7 @@ func ask(t *testing.T, s *Server, method, path, body string, change func(*http.R
 }
 
 func TestGuard(t *testing.T) {
-	s, _, hand := started(t)
+	s, _, controller := started(t)
 	port := s.listens.Addr().String()[strings.LastIndexByte(s.listens.Addr().String(), ':'):]
 	for _, c := range []struct {
 		name, method, path string
@@ -149,8 +149,8 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
-	if got := hand.all(); got != "pause:true" {
-		t.Errorf("the hand was told %q", got)
+	if got := controller.all(); got != "pause:true" {
+		t.Errorf("the controller got %q", got)
 	}
 	t.Run("RefusalSaysWhereTheTokenIs", func(t *testing.T) {
 		answer := ask(t, s, "GET", "/", "", func(r *http.Request) { r.Header.Del("Authorization") })
@@ -192,7 +192,7 @@ func TestAddressMustBeOnLoopback(t *testing.T) {
 }
 
 func TestOrders(t *testing.T) {
-	s, _, hand := started(t)
+	s, _, controller := started(t)
 	for _, c := range []struct {
 		path, body string
 		want       int
@@ -213,8 +213,8 @@ func TestOrders(t *testing.T) {
 			t.Errorf("%s %.40s: %s %s", c.path, c.body, answer.Status, text)
 		}
 	}
-	if got := hand.all(); got != "users:12 pause:true pause:false" {
-		t.Errorf("the hand was told %q", got)
+	if got := controller.all(); got != "users:12 pause:true pause:false" {
+		t.Errorf("the controller got %q", got)
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		case !sameOrigin(r):
 			http.Error(w, "Requests from other pages are refused.", http.StatusForbidden)
 		case s.exchange(w, r):
-		case !s.knows(r):
+		case !s.hasToken(r):
 			s.refuse(w)
 		default:
 			next.ServeHTTP(w, r)
@@ -92,8 +92,8 @@ func (s *Server) cookie() string {
 	return "plimsoll_" + hex.EncodeToString(sum[:4])
 }
 
-// knows says whether a request has the token: as a cookie, or as a bearer token for programs.
-func (s *Server) knows(r *http.Request) bool {
+// hasToken says whether a request has the token: as a cookie, or as a bearer token for programs.
+func (s *Server) hasToken(r *http.Request) bool {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return s.isToken(bearer)
 	}

@@ -40,8 +40,8 @@ func answeredOnly(op result.Operation) *answered {
 	return &answered{millis(l.P50), millis(l.P95), millis(l.P99), millis(l.Max)}
 }
 
-// answeredAlone writes the percentiles without failures, if there were any, and explains them.
-func answeredAlone(b *strings.Builder, operations []result.Operation) {
+// writeAnsweredOnly writes the percentiles without failures, if there were any, and explains them.
+func writeAnsweredOnly(b *strings.Builder, operations []result.Operation) {
 	some := false
 	for _, op := range operations {
 		l := answeredOnly(op)
@@ -66,8 +66,8 @@ func rates(r *result.Result) string {
 	return fmt.Sprintf("%.1f per second, %.1f of them with a valid answer", *r.AllPerS, r.OpsPerS)
 }
 
-// stoodStill stands next to the score, which hides it: a user who waits starts no operation that could be late.
-func stoodStill(r *result.Result) string {
+// standstillText stands next to the score, which hides it: a user who waits starts no operation that could be late.
+func standstillText(r *result.Result) string {
 	if len(r.Standstills) == 0 || r.Availability == nil {
 		return ""
 	}

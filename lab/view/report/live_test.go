@@ -37,7 +37,7 @@ func glance() live.Snapshot {
 			{Type: "Lock", Event: "transactionid", Sessions: 0.5}},
 		Ops: 97.84, P95: &p95,
 		Log: []live.Entry{{Time: noon, Text: "phase: log in"},
-			{AtS: &at, Tone: live.Hand, Text: "1200 users instead of 1000, by the user"},
+			{AtS: &at, Tone: live.ByUser, Text: "1200 users instead of 1000, by the user"},
 			{AtS: &at, Tone: live.Alarm, Text: "operations fail: 2 in a second: \x1b[2Jbroken\npipe"}},
 	}
 	return g

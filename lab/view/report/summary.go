@@ -58,7 +58,7 @@ func headline(r *result.Result) string {
 
 func facts(r *result.Result) string {
 	text := fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)), count(r.Ops),
-		seconds(r.DurationS), rates(r), refusals(r.RefusedShare), stoodStill(r))
+		seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r))
 	if p := profile(r.Conditions.Load.Profile); p != "" {
 		text += "; profile " + p
 	}
