@@ -69,7 +69,7 @@ func TestVerdictOfADisturbedRun(t *testing.T) {
 				t.Errorf("not valid for %q, want %q", got, c.reason)
 			}
 			if c.reason != "" && !slices.Equal(r.InvalidCauses, []result.Cause{result.ByDisturbance}) {
-				t.Errorf("%v", r.InvalidCauses)
+				t.Errorf("causes %v, want only a disturbance", r.InvalidCauses)
 			}
 			if got := strings.Join(r.Warnings, "; "); (got != "") != (c.note != "") || !strings.Contains(got, c.note) {
 				t.Errorf("warned of %q, want %q", got, c.note)
@@ -104,7 +104,7 @@ func TestUnattributed(t *testing.T) {
 			r := &record{before: c.server, servers: c.servers}
 			r.Scenario, r.URLs = c.s, c.urls
 			if got := r.unattributed(); got != c.want {
-				t.Errorf("%v", got)
+				t.Errorf("part of the system is unknown: %t, want %t", got, c.want)
 			}
 		})
 	}

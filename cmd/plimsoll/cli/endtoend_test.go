@@ -114,7 +114,7 @@ func TestEndToEnd(t *testing.T) {
 		{"NothingIsLeftRunning", s.nothingLeft},
 	} {
 		if !t.Run(step.name, step.do) {
-			t.Fatal("the story ends here")
+			t.Fatalf("the story ends here: later steps build on %s", step.name)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestOpen_GoesOnWhereAnotherEnded(t *testing.T) {
 	}
 	if _, _, err := Open(t.Context(), path, "test", "b"); err == nil || problem.ClassOf(err) != problem.Usage ||
 		!strings.Contains(err.Error(), "recorded with other settings") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want a usage error about the other settings", err)
 	}
 	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
 		t.Errorf("left: %s", left)

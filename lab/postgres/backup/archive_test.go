@@ -122,7 +122,7 @@ func TestRemove_LeavesTheLogThatOthersNeed(t *testing.T) {
 		must(t, err)
 		if err := s.Remove(t.Context(), first); problem.ClassOf(err) != problem.Environment ||
 			!strings.Contains(err.Error(), "in use by restore") {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want one that the restore holds the backup", err)
 		}
 		must(t, held.Release())
 		must(t, s.Remove(t.Context(), first))

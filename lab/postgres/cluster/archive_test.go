@@ -87,7 +87,7 @@ func TestReplica_TakesNoOtherStandbysSlot(t *testing.T) {
 	primary := &Cluster{store: s, dir: s.path("p"), marker: marker{Name: "p"}}
 	err := s.fillReplica(t.Context(), s.path(".a__b~1"), installation.Server{}, nil, Spec{ReplicaOf: primary})
 	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a-b has the slot") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want a usage error that a-b has the slot", err)
 	}
 }
 

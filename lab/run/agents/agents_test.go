@@ -360,7 +360,7 @@ func TestKilledCoordinatorStopsTheAgents(t *testing.T) {
 	<-coordinator.Exited()
 	for _, ended := range ends {
 		if err := <-ended; !errors.Is(err, errLost) || problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("the agent ended with %v, want that it lost its coordinator", err)
 		}
 	}
 }
@@ -403,19 +403,19 @@ func TestWhoMayNotJoin(t *testing.T) {
 		second.Say = func(string, ...any) {}
 		if _, err := Open(t.Context(), second); err == nil ||
 			!strings.Contains(err.Error(), "another run coordinates") {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want that another run coordinates agents", err)
 		}
 	})
 	cancel()
 	if err := <-opened; !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want that it was cancelled", err)
 	}
 	t.Run("NobodyComes", func(t *testing.T) {
 		alone := o
 		alone.Wait, alone.Say = 50*time.Millisecond, func(string, ...any) {}
 		if _, err := Open(t.Context(), alone); err == nil || !strings.Contains(err.Error(), "0 of 2 agents") ||
 			problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want that 0 of 2 agents have joined", err)
 		}
 	})
 	t.Run("NoCoordinator", func(t *testing.T) {
@@ -423,7 +423,7 @@ func TestWhoMayNotJoin(t *testing.T) {
 			Wait: 10 * time.Millisecond, Say: func(string, ...any) {}})
 		if err == nil || !strings.Contains(err.Error(), "no coordinator") ||
 			problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want that there is no coordinator", err)
 		}
 	})
 }

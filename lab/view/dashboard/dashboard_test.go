@@ -145,7 +145,7 @@ func TestGuard(t *testing.T) {
 			if h.Get("Content-Security-Policy") != policy || strings.Contains(policy, "unsafe") ||
 				h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "no-store" ||
 				h.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%v", h)
+				t.Errorf("header %v, want the policy, and no referrer, caching and sniffing", h)
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func TestGuard(t *testing.T) {
 		c := answer.Cookies()
 		if len(c) != 1 || c[0].Value != s.token || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode ||
 			strings.Contains(body(t, answer), s.token) {
-			t.Errorf("%v", c)
+			t.Errorf("cookies %v, want one strict cookie with the token, which the page does not show", c)
 		}
 	})
 }

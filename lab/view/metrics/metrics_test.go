@@ -68,7 +68,7 @@ func TestLabelsAreFewAndKnown(t *testing.T) {
 	}
 	if len(values) != 3 || len(values["operation"]) != 1 || !values["operation"][odd] || len(values["outcome"]) != 4 ||
 		len(values["phase"]) != 1 {
-		t.Errorf("%v", values)
+		t.Errorf("values of labels %v, want one operation, 4 outcomes, one phase and no other label", values)
 	}
 }
 
