@@ -212,6 +212,6 @@ func TestFindAll_HoldsTheFirstAgainstItself(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "A/A control: ") || !strings.Contains(b.String(), "brackets allow") &&
 		c.Lines[1].Ratio != nil && c.Lines[1].Ratio.Low != nil {
-		t.Errorf("the text says nothing of the control:\n%s", b.String())
+		t.Errorf("the text does not mention the control:\n%s", b.String())
 	}
 }

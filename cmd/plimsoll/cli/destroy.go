@@ -83,7 +83,7 @@ func (a *app) confirm(what, refused, name string) error {
 	}
 	if line == "" {
 		fmt.Fprintln(a.stderr)
-		return problem.New(problem.Usage, errors.New(refused+": nobody answered"), "--yes skips the question")
+		return problem.New(problem.Usage, errors.New(refused+": there was no answer"), "--yes skips the question")
 	}
 	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes skips the question")
 }
