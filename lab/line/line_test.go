@@ -104,7 +104,7 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !l.Complete || l.Answer == nil || l.Answer.Below == nil || l.Limit == nil || ended != len(l.Trials) {
-		t.Fatalf("%+v", l)
+		t.Fatalf("want a complete search with both ends and a limit, got %+v", l)
 	}
 	if l.Answer.Users != 16 || *l.Answer.Below != 24 || l.Answer.Confirmed != 1 {
 		t.Errorf("%s; %+v", l.Statement(), l.Answer)
@@ -321,7 +321,7 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := limitOf(c.trial, c.pool, nil); !strings.Contains(got.Resource, c.says) || len(got.Evidence) < 3 {
-				t.Errorf("%+v", got)
+				t.Errorf("want the resource with its evidence, got %+v", got)
 			}
 		})
 	}
@@ -373,14 +373,14 @@ func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
 			got := limitOf(full, 0, queueOf([]Trial{light, full}, full, thinkS))
 			if !strings.Contains(got.Resource, c.says) || !strings.Contains(strings.Join(got.Evidence, " "),
 				"200.0 operations/s of 50 ms each are 10.0 in service at once; 30 users wait") {
-				t.Errorf("%+v", got)
+				t.Errorf("want the resource and the queue by Little's law, got %+v", got)
 			}
 		})
 	}
 	t.Run("NoQueueIsNone", func(t *testing.T) {
 		light.CPU = result.CPU{Machine: share(0.1)}
 		if got := limitOf(light, 0, queueOf([]Trial{light}, light, thinkS)); got.Resource != NotKnown {
-			t.Errorf("%+v", got)
+			t.Errorf("want no limit, got %+v", got)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func TestFindAll(t *testing.T) {
 	}
 	if low, high := quick.Ratio.Low, quick.Ratio.High; low == nil || high == nil || *low >= quick.Ratio.Users ||
 		*high <= quick.Ratio.Users {
-		t.Errorf("%s", quick.Ratio)
+		t.Errorf("want the ratio between its ends, got %s", quick.Ratio)
 	}
 	if most := slices.Max(shares); most > 1 || most < 0.5 {
 		t.Errorf("share %v", most)
@@ -204,7 +204,7 @@ func TestFindAll_HoldsTheFirstAgainstItself(t *testing.T) {
 	control := c.Lines[2].Line
 	if control.Plan.Configuration != "slow+<i> (control)" || control.Plan.Seed == c.Lines[0].Line.Plan.Seed ||
 		control.Plan.Digest != c.Lines[0].Line.Plan.Digest {
-		t.Errorf("%+v", control.Plan)
+		t.Errorf("want the control: another name and seed, the same scenario, got %+v", control.Plan)
 	}
 	var b strings.Builder
 	if err := c.Text(&b); err != nil {

@@ -159,6 +159,6 @@ func TestUsersOfOpenArrivalsAreNotChanged(t *testing.T) {
 		return nil
 	}})
 	if r := mustRun(t, t.Context(), o); len(r.Conditions.Load.Changes) != 0 {
-		t.Errorf("%+v", r.Conditions.Load.Changes)
+		t.Errorf("want no change, got %+v", r.Conditions.Load.Changes)
 	}
 }

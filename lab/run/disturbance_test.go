@@ -233,7 +233,7 @@ func TestALoadThatCannotBeSeenIsReported(t *testing.T) {
 	limit := &result.Disturbance{Limit: DisturbedLimitDefault, LoadsUnknown: c.unknown()}
 	if got := disturbedBelow(&result.Result{Disturbance: limit}); len(got) != 1 ||
 		!strings.Contains(got[0], "whether others used the database is not known: ask worker") {
-		t.Errorf("%q", got)
+		t.Errorf("want that others are not known, got %q", got)
 	}
 }
 

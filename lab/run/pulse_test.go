@@ -45,7 +45,7 @@ func TestWaitingForThePoolIsTheGeneratorsOwn(t *testing.T) {
 	r := mustRun(t, t.Context(), o)
 	w := r.Operations[0].OwnWait
 	if w == nil || w.PoolMeanMS < 100 || w.MeanMS < w.PoolMeanMS || w.MaxMS < w.MeanMS {
-		t.Fatalf("%+v", w)
+		t.Fatalf("want 100 ms or more for the pool, got %+v", w)
 	}
 	if reasons := strings.Join(r.InvalidReasons, "\n"); r.Valid ||
 		!strings.Contains(reasons, "for a connection of the generator's pool") {

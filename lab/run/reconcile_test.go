@@ -185,7 +185,7 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 	defer func() { _ = server.Stop(context.Background(), cluster.Immediate) }()
 	rec := r.Reconciliation
 	if rec == nil || !rec.Done {
-		t.Fatalf("%+v", rec)
+		t.Fatalf("want a reconciliation, got %+v", rec)
 	}
 	var acknowledged, unknown int64
 	for _, row := range rec.Rows {
@@ -199,6 +199,6 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 		t.Errorf("%d acknowledged, audit %+v", acknowledged, r.Audit)
 	}
 	if !strings.Contains(strings.Join(r.InvalidReasons, "\n"), "restarted in mid-run") {
-		t.Errorf("%q", r.InvalidReasons)
+		t.Errorf("want the restart among the reasons, got %q", r.InvalidReasons)
 	}
 }

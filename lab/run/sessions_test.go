@@ -50,7 +50,7 @@ func TestSessionsOfTheApplicationAreNoDisturbance(t *testing.T) {
 		o.DSN, o.Duration, o.DisturbedLimit = dsn, 2*time.Second, 0.999
 		if r := mustRun(t, t.Context(), o); !strings.Contains(strings.Join(r.InvalidReasons, "; "),
 			"1.0 sessions of shop were active") {
-			t.Errorf("%q", r.InvalidReasons)
+			t.Errorf("want the session of shop, got %q", r.InvalidReasons)
 		}
 	})
 }

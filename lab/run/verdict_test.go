@@ -137,7 +137,7 @@ func TestVerdict(t *testing.T) {
 			s.judge(r)
 			if c.want == "" {
 				if !r.Valid || len(r.InvalidReasons)+len(r.InvalidCauses) != 0 {
-					t.Errorf("%q", r.InvalidReasons)
+					t.Errorf("want no reason, got %q", r.InvalidReasons)
 				}
 				return
 			}

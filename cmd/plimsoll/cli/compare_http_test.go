@@ -47,7 +47,7 @@ func TestCompare_ServersByHTTP(t *testing.T) {
 	var c compare.Comparison
 	o.decode(t, &c)
 	if f := c.Findings[0]; f.Verdict != verdict.Worse || f.Because == "" || f.Name != two {
-		t.Errorf("%+v", f)
+		t.Errorf("want the second side worse, with the reason, got %+v", f)
 	}
 	name := plimsoll(t, "compare", "--show", "latest")
 	if name.want(t, ExitOK); !strings.Contains(name.stdout, "failed, or refused for overload") {
@@ -68,7 +68,7 @@ func TestCompare_OneScenarioAtTwoURLs(t *testing.T) {
 		t.Errorf("%s\n%+v", o.stderr, c.Plan.Sides)
 	}
 	if len(c.Findings) != 1 || c.Findings[0].Headline.Runs[0] != 4 {
-		t.Errorf("%s", o.stderr)
+		t.Errorf("want one finding from 4 runs of each, got %s", o.stderr)
 	}
 }
 

@@ -78,7 +78,7 @@ func (c *closing) killedUndoing(t *testing.T, one group.Group) {
 	left := c.left(t)
 	gate.Open(t)
 	if len(left) != 1 || left[0].State != group.Undoing {
-		t.Fatalf("%+v", left)
+		t.Fatalf("want one group being undone, got %+v", left)
 	}
 }
 
@@ -214,7 +214,7 @@ func (c *closing) jobsCommitAs(t *testing.T, durability, want string) {
 		t.Fatal(err)
 	}
 	if job := c.atRest(t, number); job.State != jobs.Done {
-		t.Errorf("%+v", job)
+		t.Errorf("want the job done, got %+v", job)
 	}
 	w.Stop()
 	c.do(t, "DROP FUNCTION note_commit CASCADE")

@@ -252,7 +252,7 @@ func TestMistakes_AsJSONAreOneObjectOnStderr(t *testing.T) {
 			t.Fatalf("last line of stderr: %v: %s", err, o.stderr)
 		}
 		if e := got.Error; e.Message == "" || e.Class != c.class || e.ExitCode != c.code || e.Hint != c.hint {
-			t.Errorf("%+v", e)
+			t.Errorf("want message, class, exit code and hint, got %+v", e)
 		}
 		if o.stdout != "" {
 			t.Errorf("stdout: %s", o.stdout)

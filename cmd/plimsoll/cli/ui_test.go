@@ -180,7 +180,7 @@ func (r *uiRun) finish(t *testing.T, code int) {
 			kept.Conditions.Load.Changes)
 	}
 	if !strings.Contains(r.stderr.String(), "the dashboard stays until Ctrl-C") {
-		t.Errorf("%s", r.stderr)
+		t.Errorf("want that the dashboard stays, got %s", r.stderr)
 	}
 }
 

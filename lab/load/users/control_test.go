@@ -65,7 +65,7 @@ func TestControlOfOpenArrivalsPausesThemOnly(t *testing.T) {
 	inPause := func(s tally.Sample) bool { return s.Due > 2400*time.Millisecond && s.Due < 4800*time.Millisecond }
 	for _, s := range samples {
 		if inPause(s) || s.User >= 4 || s.Latency() != 150*time.Millisecond {
-			t.Errorf("%+v", s)
+			t.Errorf("want nobody due in the pause and 150 ms each, got %+v", s)
 		}
 	}
 	if len(samples) != 15 { // two a second for 10 s less 2.4 s, from half a second on

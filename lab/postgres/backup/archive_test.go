@@ -174,11 +174,11 @@ func TestHoleIn_IsTheFirstSegmentMissingBehindTheBackup(t *testing.T) {
 	put("0000000100000001000000FF")
 	put("000000010000000000000005")
 	if s.warnMissingSegment(r); !strings.Contains(problems, "segment 0000000000000006 is missing") {
-		t.Errorf("%q", problems)
+		t.Errorf("want that segment 6 is missing, got %q", problems)
 	}
 	r.EndLSN = "1/FE000000"
 	if entries, _ := os.ReadDir(s.clusters.ArchiveDir(archived)); r.missingSegment(entries) != "00000001000000FE" {
-		t.Errorf("%q", r.missingSegment(entries))
+		t.Errorf("want segment FE, got %q", r.missingSegment(entries))
 	}
 }
 

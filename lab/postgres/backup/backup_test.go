@@ -156,7 +156,7 @@ func TestBackup_OfAStandbyIsRestored(t *testing.T) {
 	r, err := b.backups.Take(b.ctx, s)
 	check(t, err)
 	if !r.Standby || r.Archive != "" {
-		t.Errorf("%+v", r)
+		t.Errorf("want a backup of a standby without an archive, got %+v", r)
 	}
 	b.wantRestored(r.ID, "x", backup.Point{}, "1")
 }

@@ -311,7 +311,7 @@ func TestPageInABrowser(t *testing.T) {
 			`[...document.querySelectorAll("button, input, select, [tabindex='0']")].filter((e) =>
 				!(e.textContent.trim() || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") ||
 				e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`); len(bare) > 0 {
-			t.Errorf("%q", bare)
+			t.Errorf("want a name for every control, got %q", bare)
 		}
 	})
 	v.Content(t)
@@ -326,7 +326,7 @@ func showsTheLedger(v *browsertest.Visit) func(t *testing.T) {
 		if first := browsertest.Ask[string](t, v, `[...document.querySelector("#ledger-body tr").children].map((e) =>
 			e.textContent).join("|")`); first != "all sessions|1,320 s||on a processor 30 %, Lock transactionid 30 %, "+
 			"IO WalSync 15 %" {
-			t.Errorf("%q", first)
+			t.Errorf("want the first row of the ledger, got %q", first)
 		}
 		// Each bar is whole, and says in words what it shows in colours.
 		if bad := browsertest.Ask[[]string](t, v, `[...document.querySelectorAll("#ledger .stack")].filter((bar) => {
@@ -334,7 +334,7 @@ func showsTheLedger(v *browsertest.Visit) func(t *testing.T) {
 			const odd = Math.abs(parts - bar.getBoundingClientRect().width) > 1;
 			return odd || bar.children.length !== 5 || !bar.ariaLabel.includes("write-ahead log 20 %");
 		}).map((bar) => bar.outerHTML)`); len(bad) > 0 {
-			t.Errorf("%q", bad)
+			t.Errorf("want bars of five whole parts, got %q", bad)
 		}
 		const says = "problem|31 % An idle client holds locks that others wait for|<b>clerk</b> held " +
 			"public.registers for up to 4.2 s · The holder waits for its client, and the others for the holder."

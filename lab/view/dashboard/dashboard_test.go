@@ -155,7 +155,7 @@ func TestGuard(t *testing.T) {
 	t.Run("RefusalSaysWhereTheTokenIs", func(t *testing.T) {
 		answer := ask(t, s, "GET", "/", "", func(r *http.Request) { r.Header.Del("Authorization") })
 		if text := body(t, answer); !strings.Contains(text, "plimsoll run --ui") || strings.Contains(text, s.token) {
-			t.Errorf("%s", text)
+			t.Errorf("want where the token is, and not the token, got %s", text)
 		}
 	})
 	t.Run("TokenInTheAddressBecomesACookie", func(t *testing.T) {
@@ -282,18 +282,18 @@ func TestStream(t *testing.T) {
 	add(1)
 	r := follow(t, s, "")
 	if first := r.next(t); !first.Reset || first.Plan == nil || len(first.Seconds) != 1 {
-		t.Errorf("%+v", first)
+		t.Errorf("want everything at first, got %+v", first)
 	}
 	add(2)
 	if d := r.next(t); d.Reset || d.Plan != nil || len(d.Seconds) != 1 || d.Seconds[0].T != 1 {
-		t.Errorf("%+v", d)
+		t.Errorf("want the new second only, got %+v", d)
 	}
 	t.Run("GoesOnWhereAPageLeftOff", func(t *testing.T) {
 		left := r.id
 		add(3)
 		add(4)
 		if d := follow(t, s, left).next(t); d.Reset || len(d.Seconds) != 2 || d.Seconds[0].T != 2 {
-			t.Errorf("%+v", d)
+			t.Errorf("want the two seconds after the last one seen, got %+v", d)
 		}
 		for _, wrong := range []string{"nonsense", "-5", "99999999"} {
 			if d := follow(t, s, wrong).next(t); !d.Reset || len(d.Seconds) != 4 {

@@ -197,7 +197,7 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 			r.status, r.reject = c.status, c.reject
 			messages := push(t, live, c.to)
 			if len(messages) != 1 || !strings.Contains(messages[0], c.want) || strings.Contains(messages[0], "secret") {
-				t.Errorf("%q", messages)
+				t.Errorf("want one message without the secret, got %q", messages)
 			}
 		})
 	}
@@ -208,7 +208,7 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 			p.tell(err)
 		}
 		if len(all) != 2 {
-			t.Errorf("%q", all)
+			t.Errorf("want two reports, got %q", all)
 		}
 	})
 }

@@ -75,7 +75,7 @@ func TestLiveView(t *testing.T) {
 		g := live.Snapshot{Log: []live.Entry{{Time: time.Now(), Text: "phase: start"}}}
 		if lines := Live(g, Screen{Width: 80, Height: 24}); len(lines) != 1 ||
 			!strings.HasSuffix(lines[0], "  phase: start") {
-			t.Errorf("%q", lines)
+			t.Errorf("want the log alone, got %q", lines)
 		}
 	})
 }

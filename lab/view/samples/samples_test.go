@@ -64,7 +64,7 @@ func TestFiguresOfAFewRows(t *testing.T) {
 	if a.Ops != 4 || a.OK != 2 || a.Refused != 1 || a.Errors != 1 || a.Satisfied != 1 || a.Tolerating != 1 ||
 		a.Frustrated != 2 || *a.Apdex != 0.375 || a.HistogramT != [5]int64{1, 1, 0, 0, 1} || *a.P50MS != 100 ||
 		*a.MaxMS != 400 || a.Instead["b"] != 1 {
-		t.Errorf("%+v", a)
+		t.Errorf("want the figures computed above, got %+v", a)
 	}
 	// (1.5 + 1/2) / (4 + 1/2), and four valid answers within the second
 	if b.Ops != 1 || f.Ops != 5 || *f.Apdex != 2/4.5 || f.OpsPerS != 4 {
