@@ -524,7 +524,7 @@ func TestRunThatCannotBeMade(t *testing.T) {
 		{"NegativeUsers", func(o *Options) { o.Users = -1 }, problem.Usage, "-1 users"},
 		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment,
 			"inspect the database server"},
-		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "ended before it listened"},
+		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "exited before it listened"},
 		{"ForeignWorkerDoesNotAnswer", func(o *Options) { o.URLs = []string{"http://127.0.0.1:1"} },
 			problem.Environment, "does not answer"},
 	} {

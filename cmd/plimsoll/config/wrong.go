@@ -82,7 +82,7 @@ func (v value) described() string {
 	case int64, float64:
 		return fmt.Sprintf("number %v", raw)
 	case bool:
-		return fmt.Sprintf("truth value %v", raw)
+		return fmt.Sprintf("boolean %v", raw)
 	case []any:
 		return "list"
 	}

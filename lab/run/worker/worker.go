@@ -128,7 +128,7 @@ func (w *Worker) readAddress(line string) error {
 	if line == "" {
 		select { // if it has ended, its exit status says more
 		case <-w.gone:
-			return fmt.Errorf("start worker: it ended before it listened: %w", w.Ended())
+			return fmt.Errorf("start worker: it exited before it listened: %w", w.Ended())
 		case <-time.After(endWithin):
 			return errors.New("start worker: it closed its output before it listened")
 		}
