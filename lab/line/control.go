@@ -56,5 +56,5 @@ func (r *Ratio) moreTrials(l *Line) int {
 	return max(1, int(math.Ceil(float64(n)*(wide*wide-1))))
 }
 
-// confirmations that make so many more trials: each is made at both ends.
+// confirmations that add that many trials: each is run at both ends.
 func (r *Ratio) confirmations(l *Line) int { return l.Plan.Confirmations + (r.moreTrials(l)+1)/2 }

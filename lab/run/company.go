@@ -14,7 +14,7 @@ import (
 	"plimsoll/platform/server"
 )
 
-// otherLoadsWithin bounds each look at other sessions, so that a server that hangs delays nobody.
+// otherLoadsWithin bounds each look at other sessions, so that a server that hangs does not delay the run.
 const otherLoadsWithin = 5 * time.Second
 
 // otherLoads is who else used the database during the run.
@@ -87,7 +87,7 @@ func (c *otherLoads) end() {
 	c.done.Wait()
 }
 
-// unknown says why nobody could look for others; empty: somebody could, or no database is known.
+// unknown says why other loads could not be seen; empty: they could, or no database is known.
 func (c *otherLoads) unknown() string {
 	if c.looks > 0 || c.failed == nil || errors.Is(c.failed, errNoWorker) {
 		return ""
@@ -140,7 +140,7 @@ func (m *ownMark) Close(ctx context.Context) {
 	}
 }
 
-// workersSeen are the servers whose answers say that they are workers of the ERP: nobody else's server is asked.
+// workersSeen are the servers whose answers say that they are workers of the ERP: no other server is queried.
 type workersSeen struct {
 	known sync.Map
 	mutex sync.Mutex

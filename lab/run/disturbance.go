@@ -53,8 +53,8 @@ func (r *record) disturbance() *result.Disturbance {
 // aroundFor is how long processors are watched before the load.
 const aroundFor = 2 * time.Second
 
-// lookAround reads who uses the processors before the load, if later nobody can tell the system's processes from
-// others: while nothing is asked of the system, it is not the system.
+// lookAround reads who uses the processors before the load, if the system's processes cannot be told from others later:
+// before the load the system has nothing to do, so it is others.
 func (s *setup) lookAround(ctx context.Context) {
 	if !s.unattributed() || s.DisturbedLimit <= 0 || s.DisturbedLimit >= 1 {
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// BackWithin is how long a database that went away during the run may take to come back for the audit.
+	// BackWithin is how long a database that was lost during the run may take to return for the audit.
 	BackWithin = 30 * time.Second
 	// AuditWithin bounds the audit.
 	AuditWithin = 30 * time.Minute

@@ -74,7 +74,7 @@ func newLedgers(operations []result.Operation, counts *tally.Tally, found *diagn
 	return l
 }
 
-// linesOf are the ledger lines of one operation; nil where nobody knows which sessions served it.
+// linesOf are the ledger lines of one operation; nil if it is unknown which sessions served it.
 func (l *ledgers) linesOf(i int) []result.LedgerLine {
 	if l.times[i] <= 0 || !l.known {
 		return nil

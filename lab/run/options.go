@@ -60,7 +60,7 @@ type Options struct {
 	Title   string
 	Scale   string // of the base, in words: "80 items, 2,000 documents"
 	Profile string // of the cluster: tuned, stock
-	// Software is the version of Plimsoll that runs.
+	// Software is the version of this program.
 	Software string
 
 	// DSNOrigin says in words which database DSN is, if the user did not name one: "the default cluster".

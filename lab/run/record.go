@@ -31,7 +31,7 @@ type record struct {
 	memoryAfter    heldMemory       // it
 	othersBefore   neighbours.Watch // the load
 	meters         readings
-	otherLoads     *otherLoads    // nil: nobody looked
+	otherLoads     *otherLoads    // nil: not watched
 	diagnosis      *diagnosis     // nil: there is no database
 	changes        []users.Change // by the user
 	workerExits    []workerExit   // of workers in service

@@ -44,7 +44,7 @@ func newTransport(a Access) *http.Transport {
 // they are.
 type counted struct {
 	*http.Transport
-	workers *workersSeen // nil: nobody asks
+	workers *workersSeen // nil: not needed
 }
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {

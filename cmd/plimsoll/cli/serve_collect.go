@@ -18,7 +18,7 @@ const (
 	collectStep    = 50
 )
 
-// collectRarely sets after each collection when the next one begins. Who sets GOGC decides for himself.
+// collectRarely sets after each collection when the next one begins. GOGC, if set, takes precedence.
 func collectRarely() {
 	if os.Getenv("GOGC") != "" {
 		return

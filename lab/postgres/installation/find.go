@@ -59,7 +59,7 @@ func FindMajor(ctx context.Context, engine string, major int) (Server, error) {
 }
 
 func built(ctx context.Context, flavour string, major int) (Server, error) {
-	// A link moves with the next build; a cluster remembers the folder behind it.
+	// A link moves with the next build; a cluster remembers the folder that it leads to.
 	var prefix string
 	var err error
 	for _, dir := range links() {
