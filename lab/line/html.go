@@ -20,7 +20,7 @@ var pages = web.Templates(partsOfPages, searchPage, comparisonPage)
 
 // pageSearch is a search prepared for the page.
 type pageSearch struct {
-	Configuration string // the configuration, if there are several
+	Configuration string // empty if there is only one
 	Scores, Rates template.HTML
 	Law           []string
 	Rows          [][]string

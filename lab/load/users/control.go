@@ -132,15 +132,16 @@ func (l *loop) resize(n int, now time.Duration) {
 	l.addUsers(n, func(int) time.Duration { return now })
 }
 
-func (l *loop) isRemoved(user int) bool {
+// removeUnwanted removes a user beyond the requested number, and says whether it is removed.
+func (l *loop) removeUnwanted(user int) bool {
 	u := l.user(user)
 	u.removed = u.removed || user >= l.wanted
 	return u.removed
 }
 
-// atWork is the number of active users: those of the plan who have entered and were not removed, and those
+// activeAt is the number of active users: those of the plan who have entered and were not removed, and those
 // beyond it.
-func (l *loop) atWork(at time.Duration) int {
+func (l *loop) activeAt(at time.Duration) int {
 	segment := l.Segment.Of
-	return min(l.Crowd.atWork(at), segment(l.wanted)) + max(0, segment(l.wanted)-segment(l.Users))
+	return min(l.Crowd.activeAt(at), segment(l.wanted)) + max(0, segment(l.wanted)-segment(l.Users))
 }

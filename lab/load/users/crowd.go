@@ -124,8 +124,8 @@ func (c Crowd) enters(number int) time.Duration {
 	return time.Duration(float64(c.Ramp) * float64(number) / float64(c.Users))
 }
 
-// atWork is how many users of the segment have entered by then.
-func (c Crowd) atWork(at time.Duration) int {
+// activeAt is how many users of the segment have entered by then.
+func (c Crowd) activeAt(at time.Duration) int {
 	entered := c.Users
 	if at < c.Ramp && c.Arrivals == nil {
 		entered = min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))

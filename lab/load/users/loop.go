@@ -214,7 +214,7 @@ func (l *loop) due(now time.Duration) (entry, bool) {
 		return l.open.take(now)
 	}
 	e, due := l.agenda.take(now)
-	for due && l.isRemoved(int(e.number)) {
+	for due && l.removeUnwanted(int(e.number)) {
 		e, due = l.agenda.take(now)
 	}
 	return e, due
@@ -257,7 +257,7 @@ func (l *loop) end(s tally.Sample) {
 		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
 		return
 	}
-	if !l.stopped && !l.isRemoved(s.User) {
+	if !l.stopped && !l.removeUnwanted(s.User) {
 		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
 		l.agenda.add(entry{due: l.clock.after(l.thinksFrom(s.Done), think), number: int32(s.User)})
 	}
@@ -311,7 +311,7 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 func (l *loop) tick(at time.Duration) {
 	for at >= time.Duration(l.ticks+1)*tally.IntervalDefault {
 		l.ticks++
-		page, err := l.tally.Tick(l.atWork(at), l.peak, l.backlog)
+		page, err := l.tally.Tick(l.activeAt(at), l.peak, l.backlog)
 		l.tallyErrs = errors.Join(l.tallyErrs, err)
 		l.show(l.now(), page)
 		l.peak, l.backlog = l.inFlight, l.waiting.len()
@@ -326,7 +326,7 @@ func (l *loop) show(now time.Duration, page tally.Page) {
 
 func (l *loop) close() (*tally.Tally, error) {
 	now := l.now()
-	page, err := l.tally.Close(l.atWork(now), l.peak, l.backlog)
+	page, err := l.tally.Close(l.activeAt(now), l.peak, l.backlog)
 	l.show(now, page)
 	return l.tally, errors.Join(l.tallyErrs, err)
 }

@@ -141,9 +141,9 @@ func TestSegmentsShareTheRamp(t *testing.T) {
 		for index := range 3 {
 			part := c
 			part.Segment = Segment{index, 3}
-			sum += part.atWork(time.Duration(at) * time.Second)
+			sum += part.activeAt(time.Duration(at) * time.Second)
 		}
-		if whole := c.atWork(time.Duration(at) * time.Second); sum != whole {
+		if whole := c.activeAt(time.Duration(at) * time.Second); sum != whole {
 			t.Errorf("after %d s %d users of the segments are active, %d of the whole", at, sum, whole)
 		}
 	}
