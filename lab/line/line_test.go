@@ -341,11 +341,11 @@ func TestLimitIsTheMostExpensiveFinding(t *testing.T) {
 		!strings.Contains(strings.Join(got.Evidence, "\n"), "60 % for t") {
 		t.Errorf("limited by %+v", got)
 	}
-	if trial.Overload = 50; !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+	if trial.Overload = 50; !strings.Contains(limitOf(trial, 0, nil).Resource, "rejected requests") {
 		t.Errorf("limited by %+v", limitOf(trial, 0, nil))
 	}
 	r.Diagnosis = nil
-	if trial.Findings = costlyFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+	if trial.Findings = costlyFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "rejected requests") {
 		t.Errorf("without a diagnosis: %+v", limitOf(trial, 0, nil))
 	}
 }
