@@ -178,7 +178,7 @@ func (j *Journal) putBack(of func(Step) bool) (put []Step, err error) {
 		return nil, errRuns
 	}
 	states := make([]State, len(steps))
-	owner.See(func() { err = j.rewrite(steps, states) })
+	owner.WithPermissions(func() { err = j.rewrite(steps, states) })
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func leftovers(data string) (found []string, err error) {
 		}
 		return nil
 	}
-	owner := process.SeeAsOwner(data, func() { err = filepath.WalkDir(filepath.Join(data, "base"), look) })
+	owner := process.WithOwnerPermissions(data, func() { err = filepath.WalkDir(filepath.Join(data, "base"), look) })
 	return found, errors.Join(owner, err)
 }
 

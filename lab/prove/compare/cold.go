@@ -64,7 +64,7 @@ func emptyCache(dir string) (missing []string) {
 		return nil
 	}
 	left := 0
-	_ = process.SeeAsOwner(dir, func() {
+	_ = process.WithOwnerPermissions(dir, func() {
 		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return nil

@@ -53,7 +53,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 		findings = append(findings, s)
 	}
 	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c,
-		web.Drawn()+web.Text("compare/page.css"))
+		web.ChartStyle()+web.Text("compare/page.css"))
 	if err == nil {
 		err = pages.ExecuteTemplate(w, page, struct {
 			web.Frame

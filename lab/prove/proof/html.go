@@ -60,7 +60,7 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 		tally = append(tally, fmt.Sprintf("%d %s", counts[v], v))
 	}
 	frame, err := web.NewFrame(fmt.Sprintf("Claims · %s", strings.Join(tally, ", ")), at, "proof", all,
-		web.Drawn()+web.Text("proof/page.css"))
+		web.ChartStyle()+web.Text("proof/page.css"))
 	if err == nil {
 		err = page.ExecuteTemplate(w, name, struct {
 			web.Frame

@@ -144,13 +144,13 @@ func folderOn(disk string, atEnd func(func() error)) (dir string, err error) {
 	if disk, err = filepath.Abs(disk); err != nil {
 		return "", err
 	}
-	account.See(func() { dir, err = os.MkdirTemp(disk, "plimsoll-prove-") })
+	account.WithPermissions(func() { dir, err = os.MkdirTemp(disk, "plimsoll-prove-") })
 	if err != nil {
 		return "", problem.New(problem.Environment, err, "--disks: the user that servers run as must be allowed to "+
 			"write there")
 	}
 	atEnd(func() (err error) {
-		account.See(func() { err = os.RemoveAll(dir) })
+		account.WithPermissions(func() { err = os.RemoveAll(dir) })
 		return err
 	})
 	return dir, nil
