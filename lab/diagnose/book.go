@@ -22,7 +22,7 @@ type look struct {
 
 // Timeline knows which key operation a session serves.
 type Timeline interface {
-	// Look at who serves what now. It is called beside each sample and ends with its context.
+	// Look at who serves what now. It is called with each sample and ends with its context.
 	Look(ctx context.Context)
 	// Operation that a session served at the last look: by its process, or by its application_name.
 	Operation(pid int, application string) (name string, known bool)
@@ -90,7 +90,7 @@ type book struct {
 	stretches   stretches
 	verbs       amounts // active time by the first word of the statement
 	drawn       amounts // active time of statements that take long by themselves
-	most        int     // sessions at work at once
+	most        int     // active sessions at once, at most
 	stories     map[string]*story
 	lockLooks   int
 	stalls      []stall

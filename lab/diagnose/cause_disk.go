@@ -34,7 +34,7 @@ func (m *measured) moved() *float64 {
 // diskByOthers: other programs keep the disk busy.
 var diskByOthers = cause{
 	name:    "disk-taken-by-others",
-	healthy: "other programs leave the database its disk",
+	healthy: "other programs do not keep the disk busy",
 	find: func(m *measured) (*Finding, string) {
 		if m.host == nil {
 			return nil, noMachine
@@ -62,7 +62,7 @@ var diskByOthers = cause{
 			Evidence: []string{fmt.Sprintf("disk %s is busy %s of the time and moved %.0f MB, of which the database "+
 				"can account for %.0f MB", d.Name, percent(d.Busy), d.Bytes/(1<<20), *own/(1<<20))},
 			Excluded: []string{"it is not the database's own reading and writing"},
-			Next:     []string{"pidstat -d 5    or iotop: who writes?"},
+			Next:     []string{"pidstat -d 5    or iotop: which program writes?"},
 		}, ""
 	},
 }

@@ -14,7 +14,7 @@ import (
 // catalogChurn: tables, mostly temporary ones, are created and dropped all the time.
 var catalogChurn = cause{
 	name:    "catalog-churn",
-	healthy: "the catalogs do not change much",
+	healthy: "the catalogs change little",
 	find: func(m *measured) (*Finding, string) {
 		rows := m.churn()
 		if rows == nil {
@@ -29,9 +29,9 @@ var catalogChurn = cause{
 			Mechanism: "A temporary table with an index writes some twenty rows into the catalogs, takes locks, " +
 				"makes all sessions refresh their caches, and leaves dead catalog rows that every session reads.",
 			Evidence: []string{fmt.Sprintf("%.0f catalog rows are inserted or deleted a second", *rows)},
-			Excluded: []string{"the price counts CREATE, DROP, ALTER and TRUNCATE alone; what other statements " +
-				"lose by it comes on top"},
-			Next: []string{"plimsoll prove C12 C13    what a memory catalog and a pool of temp tables gain",
+			Excluded: []string{"the price counts CREATE, DROP, ALTER and TRUNCATE alone; what " +
+				"other statements lose to it comes on top"},
+			Next: []string{"plimsoll prove C12 C13    what is gained by a memory catalog and a pool of temp tables",
 				"instead of DROP and CREATE, DELETE few rows and TRUNCATE many (plimsoll prove C15)"},
 		}
 		f.explains, f.toLog = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements, true
@@ -158,11 +158,12 @@ func lastStatement(sql string) string {
 }
 
 func (b bloated) evidence() string {
-	return fmt.Sprintf("%s has %.0f dead rows and %.0f live ones; %s of the time goes to: %s", b.name, b.dead, b.live,
+	return fmt.Sprintf("%s has %.0f dead rows and %.0f "+
+		"live ones; %s of the time is spent on: %s", b.name, b.dead, b.live,
 		percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
 }
 
-// deadRowsRead: statements read tables that nobody vacuums.
+// deadRowsRead: statements read tables that are not vacuumed.
 var deadRowsRead = cause{
 	name:    "dead-rows",
 	healthy: "no table that is used has more dead rows than live ones",

@@ -390,7 +390,7 @@ func TestCauses_NameTheApplicationsThatPay(t *testing.T) {
 	}
 }
 
-// A program beside its server takes a moment between two statements, and more where it gets no processor.
+// A program on the server's machine takes a moment between two statements, and more where it gets no processor.
 func TestCauses_GapsOfAProgramBesideItsServerAreNoNetwork(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -398,7 +398,7 @@ func TestCauses_GapsOfAProgramBesideItsServerAreNoNetwork(t *testing.T) {
 		wakes float64
 		want  bool
 	}{
-		{"Beside", 300 * time.Microsecond, 0, false}, {"Network", 3 * time.Millisecond, 0, true},
+		{"SameMachine", 300 * time.Microsecond, 0, false}, {"Network", 3 * time.Millisecond, 0, true},
 		{"WithoutAProcessor", 3 * time.Millisecond, 0.01, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -436,7 +436,7 @@ func TestCauses_OfAnIdleServerAreNoProblems(t *testing.T) {
 	findings, _ := judge(m, &s)
 	for _, f := range findings {
 		if f.Level == Problem {
-			t.Errorf("%s is a problem of %.2f sessions at work", f.Name, m.ledger.Sessions)
+			t.Errorf("%s is a problem of %.2f active sessions", f.Name, m.ledger.Sessions)
 		}
 	}
 }

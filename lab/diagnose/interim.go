@@ -7,8 +7,7 @@ import (
 	"plimsoll/lab/postgres/counters"
 )
 
-// interimEvery is how often who watches along is told what was found so far. A reading of all statistics takes some
-// tens of milliseconds.
+// interimEvery is how often interim results are reported. A reading of all statistics takes some tens of milliseconds.
 const interimEvery = 5 * time.Second
 
 // tellInterim gives the diagnosis so far.

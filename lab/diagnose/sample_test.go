@@ -62,7 +62,7 @@ func populate(b *testing.B, dsn string) {
 			<-ended
 		}
 	})
-	patience.Until(b, "all are at work", func() bool {
+	patience.Until(b, "all are active", func() bool {
 		all, err := waits.Sessions(patience.Context(b), clustertest.Connect(b, dsn, "shop"), ownName)
 		return err == nil && len(all) == sampledActive+sampledInXact
 	})

@@ -46,7 +46,7 @@ type LogTempFiles struct {
 // LogCheckpoints that ended.
 type LogCheckpoints struct {
 	N        int     `json:"n"`
-	ByLog    int     `json:"because_of_log"` // since max_wal_size was full
+	ByLog    int     `json:"because_of_log"` // because max_wal_size was reached
 	Buffers  int64   `json:"buffers"`
 	WriteS   float64 `json:"write_s"`
 	SyncS    float64 `json:"sync_s"`
@@ -58,7 +58,7 @@ const logBytesMost = 16 << 20
 
 // logFile is the server's log, from the beginning of the diagnosis on.
 type logFile struct {
-	name   string // as said to people
+	name   string // as shown to users
 	format string // stderr, csvlog, jsonlog
 	from   int64
 	// read from a place to the end, at most logBytesMost; size is where the end is.
@@ -89,7 +89,7 @@ func openLog(ctx context.Context, conn *pgx.Conn, postmaster int) (*logFile, err
 	}
 	if plain := strings.ToLower(language); plain != "" && plain != "c" && plain != "posix" &&
 		!strings.HasPrefix(plain, "c.") && !strings.HasPrefix(plain, "en") {
-		return nil, fmt.Errorf("its messages are in another language: lc_messages is %s", language)
+		return nil, fmt.Errorf("its messages are not in English: lc_messages is %s", language)
 	}
 	var err error
 	if collects {
@@ -113,7 +113,7 @@ func (l *logFile) collected(ctx context.Context, conn *pgx.Conn, destination str
 		}
 	}
 	if l.format == "" {
-		return fmt.Errorf("it goes to %s, and not to a file", destination)
+		return fmt.Errorf("it goes to %s, not to a file", destination)
 	}
 	var name *string
 	if err := conn.QueryRow(ctx, "SELECT pg_current_logfile($1)", l.format).Scan(&name); err != nil || name == nil {
@@ -152,7 +152,7 @@ func (l *logFile) standardError(postmaster int) error {
 		return fmt.Errorf("logging_collector is off, and the server's stderr is not visible: %w", err)
 	}
 	if info, err := os.Stat(link); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("logging_collector is off, and the server's stderr is no file: %s", file)
+		return fmt.Errorf("logging_collector is off, and the server's stderr is not a file: %s", file)
 	}
 	l.name, l.format = file, "stderr"
 	l.size = func(context.Context) (int64, error) {
@@ -181,7 +181,7 @@ func (l *logFile) written(ctx context.Context) (*ServerLog, error) {
 	}
 	s := &ServerLog{Source: l.name, Bytes: end - l.from}
 	if s.Bytes < 0 {
-		return nil, errors.New("it was rotated or cut meanwhile")
+		return nil, errors.New("it was rotated or truncated meanwhile")
 	}
 	if s.Bytes > logBytesMost {
 		s.Cut, l.from = true, end-logBytesMost
@@ -314,8 +314,8 @@ func (m *measured) loggedCheckpoints() []string {
 		return nil
 	}
 	c := m.log.Checkpoints
-	return []string{fmt.Sprintf("the server's log has %d checkpoints of %d buffers, %d of them since max_wal_size was "+
-		"full; flushing their files took %.1f s, one file at most %.2f "+
+	return []string{fmt.Sprintf("the server's log has %d checkpoints of %d buffers, %d of them because max_wal_size "+
+		"was reached; flushing their files took %.1f s, one file at most %.2f "+
 		"s", c.N, c.Buffers, c.ByLog, c.SyncS, c.LongestS)}
 }
 

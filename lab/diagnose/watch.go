@@ -46,7 +46,7 @@ type watch struct {
 	log      *logFile
 	logErr   error // why it cannot be read
 	began    time.Time
-	interim  func(ctx context.Context) error // nil: nobody watches along
+	interim  func(ctx context.Context) error // nil: nobody asked for interim results
 
 	mu   sync.Mutex
 	book *book
@@ -151,7 +151,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 	}
 }
 
-// lookAtTimeline beside the sample; the answer waits for it, for an interval at most. Not each sample has one.
+// lookAtTimeline runs alongside the sample; the answer waits for it, for an interval at most. Not each sample has one.
 func (w *watch) lookAtTimeline(ctx context.Context) (wait func(), seen Timeline) {
 	if w.timeline == nil || time.Since(w.timelineAt) < timelineEvery-w.every/2 {
 		return func() {}, nil

@@ -109,6 +109,6 @@ export const showLedger = () => {
     by("ledger-note"),
     busy
       ? `${count(d.samples)} samples in ${count(d.lasted_s)} s; updated every few seconds.`
-      : "No session was at work so far.",
+      : "No session was active so far.",
   );
 };
