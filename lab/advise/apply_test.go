@@ -111,7 +111,7 @@ func roundTrip(t *testing.T, b *bench) {
 	}
 }
 
-// stoppedInBetween: wherever it is stopped, the journal knows enough to take it back, or to go on.
+// stoppedInBetween: wherever it is stopped, the journal knows enough to undo it, or to go on.
 func stoppedInBetween(t *testing.T, b *bench) {
 	for stop := range 4 {
 		t.Run(fmt.Sprint("After", stop), func(t *testing.T) {

@@ -51,7 +51,7 @@ func vacuumIsNotBlamed(t *testing.T, b *bench) {
 		close(ended)
 	}()
 	defer func() { cancel(); <-ended }()
-	patience.Until(t, "VACUUM is at work", func() bool {
+	patience.Until(t, "VACUUM is running", func() bool {
 		return value[int](t, dsn, "SELECT count(*) FROM pg_stat_progress_vacuum") == 1
 	})
 	transactions(t, dsn, 1200)

@@ -82,7 +82,7 @@ func TestAdvice_IsAboutItsObjectByName(t *testing.T) {
 	}
 }
 
-// ALTER SYSTEM is in vain where the database, its role or the command line sets the same.
+// ALTER SYSTEM has no effect where the database, its role or the command line sets the same.
 func TestComplete_ChangesNothingInVain(t *testing.T) {
 	for source, applicable := range map[string]bool{"configuration file": true, "default": true, "database": false,
 		"command line": false, "user": false} {

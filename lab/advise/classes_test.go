@@ -144,7 +144,7 @@ func librariesNotLoaded(t *testing.T, b *bench) {
 		t.Errorf("%+v", a)
 	}
 	out, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
-	if err == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "does not start") {
+	if err == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "would not start") {
 		t.Errorf("%v, %+v, want that a server that does not start is not made", err, out)
 	}
 }
@@ -205,7 +205,7 @@ func horizonHeld(t *testing.T, b *bench) {
 	b.on(t, dsn, orders, "DELETE FROM orders", "VACUUM orders")
 	patience.Until(t, "the dead rows are counted", func() bool { return advised(t, dsn).Find(id).Level == Problem })
 	if a := until(t, dsn, id); !strings.Contains(a.Evidence[1], "000 dead rows in 1 tables") ||
-		!strings.Contains(strings.Join(a.Do, ""), "after asking whose it is") {
+		!strings.Contains(strings.Join(a.Do, ""), "after asking its owner") {
 		t.Errorf("%+v", a)
 	}
 	r := advised(t, dsn)
@@ -220,7 +220,7 @@ func horizonHeld(t *testing.T, b *bench) {
 	}
 }
 
-// roleTimeout is given by its ID alone, to one role in one database, and taken back.
+// roleTimeout is given by its ID alone, to one role in one database, and undone.
 func roleTimeout(t *testing.T, dsn string) {
 	t.Helper()
 	const timeouts = "SELECT count(*) FROM pg_db_role_setting, unnest(setconfig) c WHERE c LIKE 'idle_in_transaction%'"
@@ -231,7 +231,7 @@ func roleTimeout(t *testing.T, dsn string) {
 	}
 	none(t, advised(t, dsn), "timeout:")
 	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, timeouts) != 0 {
-		t.Errorf("it was not taken back: %v", err)
+		t.Errorf("it was not undone: %v", err)
 	}
 }
 
@@ -263,7 +263,7 @@ func emptyIndexes(t *testing.T, b *bench) {
 		t.Errorf("%+v", a)
 	}
 	if a := advised(t, dsn).Find("index-bloat:public.healthy"); a != nil {
-		t.Errorf("it is built anew: %+v", a)
+		t.Errorf("it is rebuilt: %+v", a)
 	}
 	if value[int](t, dsn, "SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'") == 0 {
 		return // what follows is the extension's
@@ -384,7 +384,7 @@ func missingIndex(t *testing.T, b *bench) {
 		t.Errorf("%d indexes", n)
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, count) != 0 {
-		t.Errorf("it was not taken back: %v", err)
+		t.Errorf("it was not undone: %v", err)
 	}
 }
 
@@ -519,7 +519,7 @@ func tempWithoutStatistics(t *testing.T, b *bench) {
 	}
 }
 
-// smallTablesTruncated beside a large one, which is better truncated, and a permanent one.
+// smallTablesTruncated next to a large one, which is better truncated, and a permanent one.
 func smallTablesTruncated(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	const class = "emptying of temp tables: pg_stat_statements"
@@ -569,7 +569,7 @@ func smallTablesTruncated(t *testing.T, b *bench) {
 	if want := "1 temp tables were truncated some 2"; !strings.HasPrefix(a.Evidence[0], want) {
 		t.Errorf("%q, want %q", a.Evidence[0], want)
 	}
-	if want := "50 calls of statements with them were planned "; !strings.HasPrefix(a.Evidence[1], want) {
+	if want := "50 calls of statements that use them were planned "; !strings.HasPrefix(a.Evidence[1], want) {
 		t.Errorf("%q, want %q", a.Evidence[1], want)
 	}
 }

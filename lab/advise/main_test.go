@@ -116,7 +116,7 @@ func (b *bench) reload(t *testing.T) {
 	}
 }
 
-// configure writes the file that a user of a cluster writes by hand, until the test ends.
+// configure writes the file that a user of a cluster writes, until the test ends.
 func (b *bench) configure(t *testing.T, text string) {
 	t.Helper()
 	file := filepath.Join(filepath.Dir(value[string](t, b.own.DSN(), "SHOW data_directory")), "user.conf")

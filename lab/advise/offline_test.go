@@ -56,7 +56,7 @@ func failedRestart(t *testing.T, b *bench) {
 		}
 	}
 	if len(out.Steps) != 7 || !slices.Equal(reverted, []string{preloaded, "wal_buffers"}) {
-		t.Errorf("put back is %q of %+v", reverted, out.Steps)
+		t.Errorf("restored: %q of %+v", reverted, out.Steps)
 	}
 	if mem := value[string](t, dsn, "SHOW work_mem"); mem != "9MB" {
 		t.Errorf("work_mem is %s: it kept no server from starting", mem)

@@ -260,7 +260,7 @@ func nameOfAnother(t *testing.T, b *bench) {
 	}
 }
 
-// revertGoesOn where one step cannot be taken back.
+// revertGoesOn where one step cannot be undone.
 func revertGoesOn(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
@@ -273,7 +273,7 @@ func revertGoesOn(t *testing.T, b *bench) {
 		t.Errorf("%v, %+v", err, out)
 	}
 	if mem := value[string](t, dsn, "SHOW work_mem"); mem != "7MB" {
-		t.Errorf("work_mem is %s: it was not put back", mem)
+		t.Errorf("work_mem is %s: it was not restored", mem)
 	}
 }
 

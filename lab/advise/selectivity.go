@@ -63,7 +63,7 @@ func known(x, otherwise float64) float64 {
 	return x
 }
 
-// pays says whether the planner would rather read so many rows by an index than the whole table, and gain by it. It
+// pays says whether the planner would read so many rows by an index rather than the whole table, and gain from it. It
 // counts as the planner does for a bitmap scan of rows that lie anywhere.
 func (s *server) pays(t table, rows float64) bool {
 	random, seq := known(s.figure("random_page_cost"), randomPageCost), known(s.figure("seq_page_cost"), seqPageCost)
@@ -81,7 +81,7 @@ func (s *server) pays(t table, rows float64) bool {
 	return byIndex <= indexGain.Value*whole
 }
 
-// useful columns for an index, with the rows that a call then finds; none: it would not be used, or nobody knows.
+// useful columns for an index, with the rows that a call then finds; none: it would not be used, or that is not known.
 func (s *server) useful(t table, keys []column, one statement) (used []column, rows float64, why string) {
 	var unknown, same []string
 	keys = slices.Clone(keys)
@@ -105,10 +105,10 @@ func (s *server) useful(t table, keys []column, one statement) (used []column, r
 	case len(used) > 0 && s.pays(t, rows):
 		return used, rows, ""
 	case len(unknown) > 0:
-		why = "how the values of " + strings.Join(unknown, ", ") +
-			" spread is not known: ANALYZE, and the right to read it"
+		why = "the distribution of the values of " + strings.Join(unknown, ", ") +
+			" is not known: this needs ANALYZE and the right to read them"
 	case len(used) > 0:
-		why = "an index would not pay: one value has too many of the rows"
+		why = "an index would not pay off: one value has too many of the rows"
 	case len(same) > 0:
 		why = "nearly all rows have the same value of " + strings.Join(same, ", ") + ": no index on it would be used"
 	}
