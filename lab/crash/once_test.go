@@ -31,7 +31,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// fault is what happens while clients are at work.
+// fault is what happens while clients are active.
 type fault string
 
 const (

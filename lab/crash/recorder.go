@@ -20,7 +20,7 @@ type recorder struct {
 	crew      *crew
 	transport *http.Transport
 	last      func() uint64
-	// repeat sends an operation with a key again until it is known what became of it.
+	// repeat sends an operation with a key again until its outcome is known.
 	repeat bool
 
 	mutex   sync.Mutex
