@@ -152,7 +152,7 @@ func stalls(b *strings.Builder, all []trial) {
 	if len(order) == 0 {
 		return
 	}
-	head(b, fmt.Sprintf("%d requests/s, of %s, in which the application stands still for %s", stallRate, stallLasting,
+	head(b, fmt.Sprintf("%d requests/s, of %s, during which the application stops for %s", stallRate, stallLasting,
 		stallFor),
 		append([]string{"users", "generator", "rounds"}, names(reported)...))
 	last := 0

@@ -46,7 +46,7 @@ func (t *target) serveCard(w http.ResponseWriter, r *http.Request) {
 	user, err := strconv.Atoi(r.Header.Get("X-User"))
 	if r.Header.Get("Authorization") != token || err != nil || user < 0 || user >= usersMax {
 		t.refused.Add(1)
-		http.Error(w, "who are you?", http.StatusUnauthorized)
+		http.Error(w, "unauthorized", http.StatusUnauthorized)
 		return
 	}
 	if !t.seen[user].Swap(true) {

@@ -60,7 +60,7 @@ func plan(kinds []string, users []int) (all []work, err error) {
 				all = append(all, work{kind, n})
 			}
 		default:
-			return nil, fmt.Errorf("no work %q: there are %s, %s, %s", kind, thinking, busy, stalled)
+			return nil, fmt.Errorf("unknown work %q: use %s, %s or %s", kind, thinking, busy, stalled)
 		}
 	}
 	return all, nil

@@ -30,7 +30,7 @@ func Keep(ctx context.Context, dsn string, say func(format string, args ...any))
 	return err == nil, err
 }
 
-// reserve stays free on the disk beside a copy: 1 GiB.
+// reserve stays free on the disk in addition to a copy: 1 GiB.
 const reserve = 1 << 30
 
 func room(ctx context.Context, dsn string) (size, free int64, known bool, err error) {

@@ -58,6 +58,6 @@ sql = "SELECT 1"
 	return outcome{[]Figure{
 		validity, reason,
 		says("who", burner.Name, others).excused(), // others may take more than it gets
-	}, []string{fmt.Sprintf("what was planted got %.0f %% of the processors; others were named: %s", 100*took,
+	}, []string{fmt.Sprintf("the planted processes got %.0f %% of the processors; others were named: %s", 100*took,
 		strings.Join(others, ", "))}}, nil
 }

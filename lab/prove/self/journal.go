@@ -17,7 +17,7 @@ import (
 )
 
 // journal is what becomes of a run that is killed when its journal is whole, cut off, overwritten or lost, and of
-// the next one, which is kept beside it.
+// the next one, which is kept next to it.
 func journal(ctx context.Context, s *stage) (outcome, error) {
 	if err := os.RemoveAll(filepath.Join(s.dir, "journal")); err != nil { // of an earlier round
 		return outcome{}, err

@@ -124,7 +124,7 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 	if op.OwnWait != nil {
 		waited = &op.OwnWait.PoolMeanMS
 	}
-	// Both connections are always at work, so that a user waits for as long as two thirds of what an operation takes.
+	// Both connections are always busy, so that a user waits for as long as two thirds of what an operation takes.
 	least := ms(statement) * (users - connections) / connections
 	// Before the pool is full, users wait less: the first of them not at all.
 	begin := float64(users) / float64(max(1, op.Ops))

@@ -240,7 +240,7 @@ func (q turnsEach) Interval(m *Measurements) Interval {
 		why += " (" + fewest.Part + ")"
 	}
 	if void := m.void[fewest.Part]; void > 0 {
-		why += fmt.Sprintf("; others disturbed %d, which are void", void)
+		why += fmt.Sprintf("; %d were disturbed by other programs and are void", void)
 	}
 	return Interval{Unsure: why}
 }

@@ -57,7 +57,7 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 		"LessAndOneIsMadeAgain": {11, []int{3, 4}, 4, false, "", claims.Refuted,
 			"surely less than ×2", 10},
 		"AllDisturbed": {30, upTo(99), 4, false, "", claims.Inconclusive,
-			"turns of each side: too few turns, 0 of 4 for old; others disturbed 12, which are void", 12},
+			"turns of each side: too few turns, 0 of 4 for old; 12 were disturbed by other programs and are void", 12},
 		"NeverFourTurns": {30, nil, 3, false, "", claims.Inconclusive, "too few turns, 3 of 4 for old", 6},
 		"TwoTooFewForARefutation": {11, nil, 2, false, "", claims.Inconclusive,
 			"too few turns, 2 of 4", 4},
@@ -100,12 +100,12 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 					c.want, c.why, c.turns)
 			}
 			if void := played - 2*c.rounds; void > 0 && (len(lines) < void ||
-				!strings.Contains(lines[0], "is void and made again: others used 80 %")) {
-				t.Errorf("%d turns were made again, said was %q", void, lines)
+				!strings.Contains(lines[0], "is void and repeated: others used 80 %")) {
+				t.Errorf("%d turns were repeated, said was %q", void, lines)
 			}
 			slices.Sort(numbers)
 			if len(slices.Compact(numbers)) != played {
-				t.Error("a turn that is made again has the random seed of the void one")
+				t.Error("a repeated turn has the random seed of the void one")
 			}
 		})
 	}

@@ -231,7 +231,7 @@ func TestRules(t *testing.T) {
 			"not surely at least ×2"},
 		"FewTurns":          {trial.Claimed(faster, 2), []float64{20, 20, 20}, claims.Inconclusive, "too few turns"},
 		"NoTurns":           {trial.Claimed(faster, 2), nil, claims.Inconclusive, "too few turns"},
-		"NoRatio":           {trial.Claimed(faster, 2), []float64{0, 1, 1, 1}, claims.Inconclusive, "no ratio"},
+		"NoRatio":           {trial.Claimed(faster, 2), []float64{0, 1, 1, 1}, claims.Inconclusive, "a ratio needs"},
 		"SmallerAndSmaller": {trial.Smaller(faster), []float64{5, 6, 7, 8}, claims.Confirmed, ""},
 		"SmallerAndLarger":  {trial.Smaller(faster), []float64{10, 11, 12, 13}, claims.Refuted, "surely at least ×1"},
 		"SmallerAndAround": {trial.Smaller(faster), []float64{9, 9, 11, 11}, claims.Inconclusive,

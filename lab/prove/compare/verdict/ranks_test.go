@@ -28,7 +28,7 @@ func TestTheTestOfTies(t *testing.T) {
 	}
 }
 
-// The test by its definition: in each way the figures of each stratum are dealt anew.
+// The test by its definition: for each way to deal out the figures of each stratum again.
 func TestTheTestCountsAllDeals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		side := rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 2, 3, 5}), 1, 4)

@@ -75,7 +75,7 @@ func TestPath_ATurnWhoseDelayIsNotTrueIsMadeAgain(t *testing.T) {
 	if err != nil || len(f.Figures) != 1 || !slices.Equal(f.Figures[0].Values, []float64{1, 3, 4, 5}) {
 		t.Errorf("%+v, %v", f.Figures, err)
 	}
-	if want := "is void and made again: the round trip after it misses the delay"; len(said) != 1 ||
+	if want := "is void and repeated: the round trip after it misses the delay"; len(said) != 1 ||
 		!strings.Contains(said[0], want) {
 		t.Errorf("said was %q", said)
 	}

@@ -233,7 +233,7 @@ func changesAttribute(s repair.Step, meta *metadata.Document) bool {
 }
 
 // inOrder is why a step is not done that another one has made needless.
-const inOrder = "in order by now"
+const inOrder = "already in order"
 
 // nameAndRestore: a repair must say of each damage that only a backup has what it destroyed, and change nothing; then
 // the backup is restored.
@@ -291,7 +291,7 @@ func (i *integrityBase) differ(ctx context.Context, db *database.Database, were 
 	now, err := audit.Books(ctx, db)
 	for k, t := range now.Tables {
 		if k >= len(were.Tables) || t != were.Tables[k] {
-			i.say("table %s is not as it was; it has %d rows", t.Table, t.Rows)
+			i.say("table %s has changed; it has %d rows", t.Table, t.Rows)
 			n++
 		}
 	}

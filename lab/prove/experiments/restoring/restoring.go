@@ -94,7 +94,7 @@ type manner struct {
 	lean          bool // restored to the end; the others in slices
 	// statistics of temp tables; empty: gathered by the code.
 	statistics temptable.Statistics
-	// options of its sessions beside those of the engine; false if the server lacks what they need.
+	// options of its sessions besides those of the engine; false if the server lacks what they need.
 	options func(ctx context.Context, dsn string) (options string, there bool, err error)
 }
 

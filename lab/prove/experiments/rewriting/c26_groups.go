@@ -114,7 +114,7 @@ func halfDoneGroups(b site.Bench, s *site.Site) trial.Trial {
 			{Name: "group", Text: "the months that an organisation closes together, a transaction for each; " +
 				"half-done: some of them are closed by their documents and others are not"},
 			{Name: "kills", Text: "kill -9 of the worker, and of the whole server with synchronous_commit=off, in " +
-				"turns, at a random month; a worker that is killed does not come back"},
+				"turns, at a random month; a killed worker is not restarted"},
 			{Name: "named", Text: "by 'plimsoll audit', as groups.whole; without groups any violation counts"},
 			{Name: "recovery", Text: "half of the groups are finished and half undone, as by 'plimsoll groups'; " +
 				"without groups nothing says what to recover"},

@@ -59,7 +59,7 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 				{Of: trial.Every{Of: at(delayed, worstSecond), Unit: "%"}, Confirm: trial.AtLeast(c27Even),
 					Refute: trial.Below(c27Even)},
 				{Of: trial.Gap{Of: at(delayed, worstSecond), Times: 1, To: at(many, worstSecond)},
-					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is as even"},
+					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is just as even"},
 			}},
 		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers " +
 			"= " + c27Buffer +

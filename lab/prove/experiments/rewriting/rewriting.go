@@ -359,7 +359,7 @@ func (m *rewritingRun) quiet(ctx context.Context) error {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%d connections of workers that have gone are still there", left)
+			return fmt.Errorf("%d connections of stopped workers are still open", left)
 		}
 	}
 }

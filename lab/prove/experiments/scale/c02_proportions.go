@@ -77,7 +77,7 @@ func (f *filledBase) judge(ctx context.Context, r *trial.Record, figures trial.F
 		return err
 	}
 	if !checked.Clean() {
-		r.Fail(checkRows, "rows are not what was written")
+		r.Fail(checkRows, "rows differ from what was written")
 	}
 	if !books.Clean() {
 		r.Fail(checkBooks, "the books are wrong")

@@ -17,7 +17,7 @@ import (
 const (
 	turn   = 15 * time.Second
 	rounds = 4
-	// between is the time of a turn beside its diagnosis.
+	// between is the time of a turn besides its diagnosis.
 	between = 8 * time.Second
 	// least is the shortest diagnosis with enough samples.
 	least = 5 * time.Second

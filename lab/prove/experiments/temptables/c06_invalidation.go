@@ -63,7 +63,7 @@ func unsentInvalidations(b site.Bench, s *site.Site) trial.Trial {
 			trial.Spread{Of: trial.At(v.Name, idleTime), Format: "%.2f"}))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("a temp table is created, used and dropped %d times beside %d idle sessions, on both "+
+		Text: fmt.Sprintf("a temp table is created, used and dropped %d times while %d sessions are idle, on both "+
 			"flavours: invalidation messages sent, and processor time of the idle sessions", c06Cycles, c06Idle),
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{part},

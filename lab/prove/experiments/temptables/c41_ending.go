@@ -167,7 +167,7 @@ func endTogether(ctx context.Context, e *site.Engines, v site.Variant, sessions,
 			_, err := holders[i].Exec(ctx, sql)
 			return err
 		}); err != nil {
-			return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
+			return nil, fmt.Errorf("create %d temp tables: %w", tables, err)
 		}
 	}
 	f = trial.Figures{makingTime: time.Since(began).Seconds()}
@@ -208,7 +208,7 @@ func terminate(ctx context.Context, e *site.Engines, v site.Variant, pids []uint
 				return err
 			}
 			if took = time.Since(began); took > c41Within {
-				return errors.New("the sessions do not end")
+				return errors.New("the sessions did not end")
 			}
 		}
 		return nil

@@ -22,7 +22,7 @@ const (
 	c42Hot = 50
 )
 
-// Figures of C42, beside the waits.
+// Figures of C42, besides the waits.
 const (
 	catalogRows = "catalog rows written"
 	hotShare    = "share of columns and relations"
@@ -60,7 +60,7 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "classes", Text: fmt.Sprintf("wait_event in pg_stat_activity, sampled every %s", latchLook)},
 			{Name: "objects", Text: "rows written to each catalog, by pg_stat_all_tables, since the server does not " +
-				"say which page a session waits for. The report's columns are pg_attribute here, its rowsets " +
+				"show which page a session waits for. The report's columns are pg_attribute here, its rowsets " +
 				"pg_class and pg_type, its allocation pg_depend"},
 			{Name: "statements", Text: "those of the waiting sessions, by their first two words"},
 		},
