@@ -98,7 +98,7 @@ type auditing struct {
 
 func (a *auditing) look(ctx context.Context, tx pgx.Tx) (err error) {
 	if a.db.Connections() < 2 {
-		return fmt.Errorf("needs two connections, one to hold the snapshot")
+		return fmt.Errorf("an audit needs two connections, one to hold the snapshot")
 	}
 	if a.origin, err = originOf(ctx, tx); err != nil {
 		return err
@@ -323,7 +323,7 @@ func (a *auditing) keep(ctx context.Context) error {
 	case a.origin.recovery:
 		a.report.Unkept = "the server is a standby"
 	case !a.origin.tableThere:
-		a.report.Unkept = "the base was made by an older version, and is brought forward when a worker starts"
+		a.report.Unkept = "the base was made by an older version; starting a worker upgrades it"
 	default:
 		err := keep(ctx, a.db, a.origin, a.digest, a.counted)
 		if ctx.Err() != nil {

@@ -25,7 +25,7 @@ const (
 
 // ErrUnknown: the operation was committed, but a crash or promotion may have undone it before its log was flushed.
 // Repeating it under its idempotency key gives the answer or carries it out.
-var ErrUnknown = errors.New("it is not known whether the operation is durable: repeat it with its idempotency key")
+var ErrUnknown = errors.New("the operation may not be durable: repeat it with its idempotency key")
 
 // Options of a watcher.
 type Options struct {
@@ -257,7 +257,7 @@ func (w *Watcher) identify(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// lose drops the connection: nobody knows what happened to the log that answers wait for.
+// lose drops the connection: what happened to the log that answers wait for is unknown.
 func (w *Watcher) lose() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -28,7 +28,7 @@ type State string
 
 const (
 	Doing   State = "doing"   // members are done one after the other
-	Undoing State = "undoing" // members are taken back, the last one first
+	Undoing State = "undoing" // members are undone, the last one first
 	Whole   State = "whole"   // all members are done
 	Undone  State = "undone"  // none is
 )
@@ -43,20 +43,20 @@ var (
 	// ErrTaken means that somebody else has taken the group over; the step was not done.
 	ErrTaken = errors.New("the group has been taken over")
 	// ErrBusy means that somebody works on the scope.
-	ErrBusy = errors.New("somebody works on it")
+	ErrBusy = errors.New("somebody else is working on it")
 	// ErrUnknown means that there is no such group.
 	ErrUnknown = errors.New("no such group")
 	// ErrEnded means that the group is whole or undone.
 	ErrEnded = errors.New("the group is not half-done")
 
-	errWaits = errors.New("the group waits for a decision")
+	errWaits = errors.New("the group is waiting for a decision")
 )
 
 // Kind of group, as registered by an application.
 type Kind struct {
 	Name string
-	// Do carries out a member, Undo takes it back, each in one transaction that includes Step.Count. They may be called
-	// for a member that was done and taken back before.
+	// Do carries out a member, Undo reverts it, each in one transaction that includes Step.Count. They may be called
+	// for a member that was done and undone before.
 	Do, Undo func(ctx context.Context, s Step) error
 	// Undoing, if set, is called when somebody has decided to undo a group, or goes on with that, and nobody else works
 	// on its scope: it stops what would do the group again.
@@ -169,7 +169,7 @@ func (g *Groups) settle(ctx context.Context, o Order, arguments []byte) (settled
 // Finish does the members of a half-done group that are left.
 func (g *Groups) Finish(ctx context.Context, v id.ID) (Group, error) { return g.resume(ctx, v, Doing) }
 
-// Undo takes back the members of a half-done group that are done.
+// Undo reverts the members of a half-done group that are done.
 func (g *Groups) Undo(ctx context.Context, v id.ID) (Group, error) { return g.resume(ctx, v, Undoing) }
 
 // asLeft goes on with a group in its own direction, unless it was left for a reason.
@@ -245,14 +245,14 @@ func (g *Groups) goOn(ctx context.Context, one *Group, direction State) (Group, 
 	return *one, err
 }
 
-// carryOut does or undoes member by member. When that fails, nothing done is undone, and half of it is left.
+// carryOut does or undoes member by member. When that fails, what was done stays, and the group is left half-done.
 func (g *Groups) carryOut(ctx context.Context, one *Group) error {
 	if one.State.Ended() {
 		return nil // nothing was done of it
 	}
 	k, known := g.kinds[one.Kind]
 	if !known {
-		return fmt.Errorf("%s: nobody knows groups of the kind %q; another version made it", one.Title, one.Kind)
+		return fmt.Errorf("%s: unknown kind of group %q; another version created it", one.Title, one.Kind)
 	}
 	for !one.State.Ended() {
 		s, do := Step{group: one, N: one.Done, to: one.Done + 1}, k.Do

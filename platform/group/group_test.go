@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	clustertest.Main(m)
 }
 
-// object is a member: it is made, and taken back. Each change of it is counted.
+// object is a member: it is made, and undone. Each change of it is counted.
 type object struct {
 	ID id.ID `json:"id"`
 }

@@ -100,7 +100,7 @@ func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
 	}})
 	recovery := change{db: db, scope: "first", before: func(int) {
 		if _, err := undoOne.Undo(ctx, left[1].ID); err == nil {
-			t.Error("the first member cannot be taken back")
+			t.Error("the first member cannot be undone")
 		}
 	}}
 	recovered, waiting, err := recovery.groups().Recover(ctx)

@@ -101,7 +101,7 @@ func (b *testBundle) cut(t *testing.T, application, which string) {
 
 const signOfLife = "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND locktype = 'advisory')"
 
-// goesOn fails the test unless the job has not ended, so that no other one begins beside it.
+// goesOn fails the test unless the job has not ended, so that no other one begins meanwhile.
 func (b *testBundle) goesOn(t *testing.T, number int64, when string) {
 	t.Helper()
 	var job jobs.Job

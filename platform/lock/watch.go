@@ -77,7 +77,7 @@ func (w *Watch) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := w.look(ctx); err != nil && ctx.Err() == nil {
-			w.log.Debug("watch of locks", "error", err)
+			w.log.Debug("watch locks", "error", err)
 			w.disconnect()
 		}
 	}

@@ -81,7 +81,7 @@ func (s *sequence) read(ctx context.Context, w *database.Work, takers []register
 	for _, t := range takers {
 		p := found[t.ID]
 		if p == nil || !p.held.Posted {
-			return nil, fmt.Errorf("%s %s has movements and is not posted: the audit says more", t.Type, t.ID)
+			return nil, fmt.Errorf("%s %s has movements but is not posted: run an audit for details", t.Type, t.ID)
 		}
 		all = append(all, p)
 	}
@@ -203,7 +203,7 @@ func (s *sequence) split(p *posted) error {
 		key := s.layered.Leading(own.Rows, row)
 		switch {
 		case !own.Expense[row]:
-			return errors.New("it both adds and uses layers, which cannot be ordered here")
+			return errors.New("it both adds and uses layers, which cannot be ordered in a restoration")
 		case !s.restores(key, p):
 			p.outside = append(p.outside, row)
 		default:

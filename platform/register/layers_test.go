@@ -155,7 +155,7 @@ func TestLayersAreReadUntilTheyHoldWhatIsRequired(t *testing.T) {
 	read("what is used up, by another", other, 4, "1.1=4")
 	read("what a paper has taken itself", taker, 4, "3.1=0 1.1=4 2.2=2")
 	s.replace(t, taker, taker.Period, taken, s.takes())
-	read("put back", other, 2, "3.1=2")
+	read("returned", other, 2, "3.1=2")
 
 	moved := recorderAt(3, 5)
 	s.replace(t, moved, first.Period, s.brings(first, 2), s.brings(first, 2))

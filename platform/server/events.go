@@ -104,7 +104,7 @@ func (s *Server) sentence(h holderShown) string {
 		work = h.Operation
 	}
 	held := (time.Duration(h.HeldMS) * time.Millisecond).Round(time.Second)
-	return holder + " has held what this operation needs for " + held.String() + " with " + work + "; try again"
+	return holder + " has locked what this operation needs for " + held.String() + " with " + work + "; try again"
 }
 
 // named is a holder as written to the event log.

@@ -132,7 +132,7 @@ func (p *Pool) enter(hash string, ordinal int) *Table {
 	return t
 }
 
-// oldest free table. Walking over all takes microseconds, little beside the DROP that follows.
+// oldest free table. Walking over all takes microseconds, little compared with the DROP that follows.
 func (p *Pool) oldest() (oldest *Table) {
 	for _, t := range p.tables {
 		if t.exists && !t.lent && (oldest == nil || t.used < oldest.used) {
