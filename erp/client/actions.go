@@ -79,7 +79,7 @@ func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 	})
 	outcome, err := c.post(ctx, s, "goods-sale", body, rng)
 	if beyond && outcome == OK {
-		return Failed, fmt.Errorf("sold %d units, which no warehouse holds: the control of stock did not refuse",
+		return Failed, fmt.Errorf("sold %d units, which no warehouse holds: the stock control did not refuse",
 			unitsBeyond)
 	}
 	return outcome, err

@@ -263,14 +263,14 @@ func TestAnOverloadedWorkerIsToldApart(t *testing.T) {
 		return nil
 	})
 	if outcome := <-done; err != nil || outcome != client.OK {
-		t.Errorf("the one at work: %s, %v", outcome, err)
+		t.Errorf("the active one: %s, %v", outcome, err)
 	}
 }
 
 func TestMistakesAreNamed(t *testing.T) {
 	_, url := base(t, server.Config{})
 	c := client.New(client.Options{Transport: pool(t)})
-	if _, err := c.Login(t.Context(), url, "nobody"); err == nil || !strings.Contains(err.Error(), "no such user") {
+	if _, err := c.Login(t.Context(), url, "nobody"); err == nil || !strings.Contains(err.Error(), "unknown user") {
 		t.Errorf("unknown user: %v", err)
 	}
 	for _, address := range []string{"", "127.0.0.1:8080", "ftp://x", "http://x/path", "http://"} {

@@ -13,7 +13,7 @@ import (
 	"plimsoll/platform/id"
 )
 
-// ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be created.
+// ErrNoCells means that there is nothing to put into cells or to take out of them, and that nothing can be created.
 var ErrNoCells = errors.New("the organisation of the user has no warehouse with cells")
 
 // need of an operation: how much it has to act on, and what creates more.

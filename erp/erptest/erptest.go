@@ -73,7 +73,7 @@ func Patient(t testing.TB, dsn string) string {
 	t.Helper()
 	at, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatal("the connection string is no URL")
+		t.Fatal("the connection string is not a URL")
 	}
 	query := at.Query()
 	for _, name := range []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"} {

@@ -200,7 +200,7 @@ func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, c
 		return err
 	}
 	if w.tally != was {
-		return fmt.Errorf("continue the fill: part %d of organisation %d differs from what was written: another "+
+		return fmt.Errorf("continue the fill: part %d of organisation %d differs from what was written: a different "+
 			"version started the fill", part, h.o.n+1)
 	}
 	return w.flush()
@@ -248,7 +248,7 @@ func (f *filler) copy(ctx context.Context, conn *pgx.Conn, s *shipment) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	// A unit is reported only after the flush at the end of the fill: a crash takes back the last units together with
+	// A unit is reported only after the flush at the end of the fill: a crash undoes the last units together with
 	// their rows in the journal.
 	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(%d)",
 		writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {

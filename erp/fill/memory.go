@@ -273,7 +273,7 @@ func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) erro
 		}
 		if place.used == len(place.all) || place.all[place.used].document != from ||
 			place.all[place.used].line != line {
-			return fmt.Errorf("the rules use layers in another order than they were given")
+			return fmt.Errorf("the rules use layers in a different order than they were given")
 		}
 		place.take(values)
 	}

@@ -15,7 +15,7 @@ import (
 	"plimsoll/platform/jobs"
 )
 
-// Months of which only some could be closed are half-done: the audit names them, nobody begins anew, and they are
+// Months of which only some could be closed are half-done: the audit names them, nobody starts over, and they are
 // undone or finished, each month once.
 func TestHalfOfTheMonths(t *testing.T) {
 	db := filled(t, 1)

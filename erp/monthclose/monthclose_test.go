@@ -72,7 +72,7 @@ func TestMonth(t *testing.T) {
 		t.Errorf("closed once more: %+v", again)
 	}
 
-	// an entry that nobody would make by hand stands for a document that came later
+	// an entry that nobody would make manually stands for a document that came later
 	db.Exec(t, `UPDATE gl_general SET amount = amount + 5
 		WHERE (recorder, line) = (SELECT recorder, line FROM gl_general
 		WHERE credit = '90' AND recorder_type = 'goods_sale' AND period >= '2025-05-02' AND period < '2025-05-30'

@@ -54,9 +54,10 @@ ORDER BY i.name, i.id, b.warehouse LIMIT ` + limit
 var stockReport = server.Report{
 	Title: "Stock on a date",
 	Parameters: []openapi.Parameter{
-		{Name: "warehouse", In: "query", Description: "only there", Schema: openapi.UUID("")},
+		{Name: "warehouse", In: "query", Description: "only at this warehouse", Schema: openapi.UUID("")},
 		momentParameter("date", "now"),
-		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, StockLimitMax, "")},
+		{Name: "limit", In: "query", Description: "maximum number of rows",
+			Schema: openapi.Between(1, StockLimitMax, "")},
 	},
 	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
 		{Name: "date", Value: openapi.Moment("")}, {Name: "count", Value: openapi.Integer("of all rows")},
@@ -68,8 +69,8 @@ var stockReport = server.Report{
 
 // momentParameter is what moment reads.
 func momentParameter(name, otherwise string) openapi.Parameter {
-	return openapi.Parameter{Name: name, In: "query", Description: "an RFC 3339 time, or a date, which is meant as " +
-		"a whole; without it " + otherwise, Schema: openapi.String("")}
+	return openapi.Parameter{Name: name, In: "query", Description: "an RFC 3339 time, or a date, which means the " +
+		"whole day; defaults to " + otherwise, Schema: openapi.String("")}
 }
 
 func stockOnDate(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {

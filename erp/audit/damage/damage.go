@@ -1,5 +1,5 @@
-// Package damage owns the kinds of damage that the audit must name and a repair must mend or name, and does them: each
-// to a document of its own.
+// Package damage owns the kinds of damage that the audit must name and a repair must mend or name, and inflicts them,
+// each on a document of its own.
 package damage
 
 import (
@@ -284,7 +284,7 @@ func again(table string) string {
 		" SELECT one.*; END $$"
 }
 
-// BackupOnly says whether nothing in the books knows what a damage has destroyed: a document's own fields and lines,
+// BackupOnly says whether nothing in the books shows what a damage has destroyed: a document's own fields and lines,
 // which everything else follows from, or a catalog. All others a repair undoes.
 func BackupOnly(name string) bool { return slices.Contains(backupOnly, name) }
 
