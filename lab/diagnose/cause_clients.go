@@ -31,7 +31,7 @@ var clientGaps = cause{
 		beyond := m.beyondOwn() * (1 - m.throttled())
 		gaps, reading, behind = gaps*beyond, reading*beyond, behind*beyond
 		f := &Finding{
-			Price: price(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
+			Price: new(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
 			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
 				"client it does nothing, and keeps its locks.",
 			Evidence: []string{fmt.Sprintf("open transactions wait for their next statement %s of the time, and for "+
@@ -111,7 +111,7 @@ var connectionStorm = cause{
 		}
 		connecting := *made * m.connectS
 		f := &Finding{
-			Price: price(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
+			Price: new(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
 			Title: "Connections are too short-lived",
 			Mechanism: "Each connection is a new server process that authenticates the client and fills its caches; " +
 				"its first statements are slow.",

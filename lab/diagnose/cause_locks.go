@@ -65,7 +65,7 @@ func (m *measured) shareBehind(class waits.Class) (share float64) {
 
 // blockedBy are the stories of one kind as a finding; nil: none.
 func (m *measured) blockedBy(kind func(Story) bool) *Finding {
-	f := &Finding{Price: price(0)}
+	f := &Finding{Price: new(0.0)}
 	for _, s := range m.stories {
 		if !kind(s) {
 			continue

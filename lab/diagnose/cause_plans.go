@@ -44,7 +44,7 @@ var staleStatistics = cause{
 			}
 			u := m.uses(work, statementsOn(table, queries))
 			return &Finding{
-				Price: price(u.share), Title: "The planner's statistics of " + table + " are stale",
+				Price: new(u.share), Title: "The planner's statistics of " + table + " are stale",
 				explains: u.statements,
 				Mechanism: "The planner plans for the table as it was at its last ANALYZE. A join that is right for " +
 					"ten rows is wrong for a hundred thousand.",
@@ -74,8 +74,8 @@ var wholeTables = cause{
 			u := m.uses(work, statementsOn(table, queries))
 			can := *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)
 			return &Finding{
-				Price: price(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
-				Statements: m.book.whole(u.statements),
+				Price: new(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
+				Statements: m.book.full(u.statements),
 				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
 				Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; %s of the time is spent on: %s", *scans,
 					*rows / *scans, percent(u.share), nonEmpty(u.largest, "no statement that was seen"))},
@@ -115,7 +115,7 @@ var unusedIndexes = cause{
 			u := m.uses(work, statementsOn(table, writes))
 			slices.Sort(unused[table])
 			return &Finding{
-				Price: price(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements, toLog: true,
+				Price: new(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements, toLog: true,
 				Title: fmt.Sprintf("%.0f indexes of %s are written and never read", n, table),
 				Mechanism: "Each new row is entered into each index of its table, and each entry goes into the log, " +
 					"too.",

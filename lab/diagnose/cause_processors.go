@@ -64,7 +64,7 @@ var processorsByOthers = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(waiting * (1 - r.own())),
+			Price: new(waiting * (1 - r.own())),
 			Title: "The machine is shared: other processes take the processors",
 			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs on " +
 				"the machine use it. No wait event shows that: to PostgreSQL such a session is running.",
@@ -109,7 +109,7 @@ var processorsFull = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price:     price(waiting * r.own() * (1 - m.explainedRunning())),
+			Price:     new(waiting * r.own() * (1 - m.explainedRunning())),
 			Title:     "The database needs more processors than it has",
 			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
 			Evidence: []string{fmt.Sprintf("%s are %s busy, the database uses %s of them", r.cores, percent(r.busy),
@@ -142,7 +142,7 @@ var quota = cause{
 			withheld = queue // processes that are stopped by a quota count as waiting for a processor
 		}
 		return &Finding{
-			Price: price(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors",
+			Price: new(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors",
 			Mechanism: "The server's control group may use a limited processor time in each tenth of a second; " +
 				"then all its processes stop, whatever locks they hold.",
 			Evidence: []string{fmt.Sprintf("throttled for %s of the time, added up over the cores",
@@ -166,7 +166,7 @@ var stolen = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(m.ledger.running() * *m.host.Steal / (*m.host.Steal + *m.host.Busy)),
+			Price: new(m.ledger.running() * *m.host.Steal / (*m.host.Steal + *m.host.Busy)),
 			Title: "The hypervisor gives processor time to other virtual machines",
 			Mechanism: "A virtual processor is ready to run while the hypervisor runs another machine's. Inside this " +
 				"machine that time looks like work.",
@@ -208,5 +208,5 @@ func times100(x *float64) *float64 {
 	if x == nil {
 		return nil
 	}
-	return price(100 * *x)
+	return new(100 * *x)
 }

@@ -16,7 +16,7 @@ var standbyConfirms = cause{
 	find: func(m *measured) (*Finding, string) {
 		behind := m.shareBehind(waits.Standby)
 		f := &Finding{
-			Price: price(m.unexplainedShare(waits.Standby) + behind),
+			Price: new(m.unexplainedShare(waits.Standby) + behind),
 			Title: "Commits wait for a synchronous standby",
 			Mechanism: "With synchronous_standby_names set, a commit returns only after a standby has confirmed it. " +
 				"It holds its locks until then.",

@@ -27,7 +27,7 @@ var maintenance = cause{
 			}
 		}
 		return &Finding{
-			Price: price(u.share + behind), Title: "Maintenance runs during the load",
+			Price: new(u.share + behind), Title: "Maintenance runs during the load",
 			explains: u.statements, toLog: true,
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They compete with all other " +
 				"sessions for processors, disk and log, and some lock the table.",
@@ -52,7 +52,7 @@ var backup = cause{
 		u := m.uses(append(slices.Clone(work), waits.Client), copiesOut.MatchString)
 		own := m.book.copying / max(m.ledger.TotalS, 1e-9)
 		return &Finding{
-			Price: price(u.share + own), Title: "A backup or an export runs during the load", explains: u.statements,
+			Price: new(u.share + own), Title: "A backup or an export runs during the load", explains: u.statements,
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
 			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; %s of the time its program is busy "+
@@ -69,14 +69,14 @@ var longStatements = cause{
 	healthy: "no statement takes long by itself",
 	find: func(m *measured) (*Finding, string) {
 		times := amounts{}
-		for sql, seconds := range m.book.drawn {
+		for sql, seconds := range m.book.longRunning {
 			if !m.explained[sql] {
 				times[sql] = seconds
 			}
 		}
 		all := parts(times, partsKept)
 		f := &Finding{
-			Price: price(0), Title: "A few statements take long without waiting for anything",
+			Price: new(0.0), Title: "A few statements take long without waiting for anything",
 			Mechanism: "A join without a usable condition, a join in the wrong order, or more rows than anybody " +
 				"reads: the statement itself does too much work.",
 			Excluded: []string{"they wait for no lock; as far as the figures tell, their tables' indexes, statistics " +
@@ -129,7 +129,7 @@ var bulkWriting = cause{
 				continue
 			}
 			best = &Finding{
-				Price: price(u.share), Title: "Rows are written in bulk into " + key,
+				Price: new(u.share), Title: "Rows are written in bulk into " + key,
 				explains: u.statements, toLog: true,
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
 					"behind it.",
@@ -155,7 +155,7 @@ var largeResults = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(share), Title: "Sessions wait for their clients to read large results",
+			Price: new(share), Title: "Sessions wait for their clients to read large results",
 			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
 				"The session holds its snapshot meanwhile.",
 			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",

@@ -24,7 +24,7 @@ var catalogChurn = cause{
 			return nil, ""
 		}
 		f := &Finding{
-			Price: price(m.book.define() / m.ledger.TotalS),
+			Price: new(m.book.define() / m.ledger.TotalS),
 			Title: "Tables are created and dropped all the time",
 			Mechanism: "A temporary table with an index writes some twenty rows into the catalogs, takes locks, " +
 				"makes all sessions refresh their caches, and leaves dead catalog rows that every session reads.",
@@ -144,14 +144,14 @@ var heldHorizon = cause{
 		if why != "" || len(all) == 0 {
 			return f, "" // its price is unknown
 		}
-		f.Price, f.explains = price(all[0].price), all[0].statements
+		f.Price, f.explains = new(all[0].price), all[0].statements
 		f.Evidence = append(f.Evidence, all[0].evidence())
 		return f, ""
 	},
 }
 
 func lastStatement(sql string) string {
-	if sql = plainStatement(sql); sql == "?" {
+	if sql = normalizedText(sql); sql == "?" {
 		return ""
 	}
 	return "; last statement: " + sql
@@ -173,7 +173,7 @@ var deadRowsRead = cause{
 			return nil, why
 		}
 		f := &Finding{
-			Price: price(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
+			Price: new(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
 			explains: all[0].statements,
 			Excluded: []string{"no old transaction holds them: vacuum may remove them"},
 			Next: []string{"psql -c 'VACUUM (VERBOSE, ANALYZE) " + all[0].name + "'",

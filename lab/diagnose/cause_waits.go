@@ -18,7 +18,7 @@ var logFlush = cause{
 		behind := m.shareBehind(waits.WAL)
 		wait := m.logWait()
 		f := &Finding{
-			Price: price(wait.beyond() * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
+			Price: new(wait.beyond() * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
 			Title: "Commits wait for the write-ahead log",
 			Mechanism: "A commit returns when its log is on disk. Flushes follow one after the other; a commit that " +
 				"comes during one waits for the next.",
@@ -73,7 +73,7 @@ func (m *measured) flushMS() *float64 {
 	} {
 		n, ms := m.delta.Sum(from.view, from.prefix, from.count), m.delta.Sum(from.view, from.prefix, from.time)
 		if n != nil && ms != nil && *n > 0 {
-			return price(*ms / *n)
+			return new(*ms / *n)
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ var reading = cause{
 		evicting := m.evicting()
 		share := (max(0, m.unexplainedShare(waits.IO)-m.spilling()) + evicting) * (1 - m.othersOnDisk())
 		return &Finding{
-			Price: price(share), Title: "Sessions read and write data themselves",
+			Price: new(share), Title: "Sessions read and write data themselves",
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
 			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read a "+
 				"second; %s of the time queries evict dirty pages and wait for their log",
@@ -113,7 +113,7 @@ var innerLocks = cause{
 	classes: inLatches,
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.Latch)), Title: "Sessions wait for locks inside the server",
+			Price: new(m.unexplainedShare(waits.Latch)), Title: "Sessions wait for locks inside the server",
 			Mechanism: "Structures in shared memory are changed by one session at a time. More sessions make it worse.",
 			Evidence:  m.top(waits.Latch),
 			Excluded:  []string{"these are not locks of rows or tables"},
@@ -130,7 +130,7 @@ var otherProcesses = cause{
 	classes: inOthers,
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.IPC)), Title: "Sessions wait for other processes of the server",
+			Price: new(m.unexplainedShare(waits.IPC)), Title: "Sessions wait for other processes of the server",
 			Mechanism: "Parallel workers, checkpoints, replication: another process must answer first.",
 			Evidence:  m.top(waits.IPC), Excluded: []string{},
 			Next: []string{"look up the wait event in PostgreSQL's documentation (Monitoring Database Activity)"},
@@ -145,7 +145,7 @@ var toldToWait = cause{
 	classes: inSleep,
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep (pg_sleep or a delay setting)",
+			Price: new(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep (pg_sleep or a delay setting)",
 			Mechanism: "pg_sleep in a statement, or a delay that a setting asks for.",
 			Evidence:  m.top(waits.Sleep), Excluded: []string{"the server could go on"},
 			Next: []string{"find the caller: the ledger shows the statement"},
@@ -197,7 +197,7 @@ var spills = cause{
 		statements := m.spilled()
 		u := m.uses(work, func(sql string) bool { return slices.Contains(statements, sql) })
 		return &Finding{
-			Price: price(u.share), Title: "Sorts and joins spill into temporary files",
+			Price: new(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+
 				"of the time; most in: %s", *perS/(1<<20), percent(m.spilling()), u.largest)}, m.loggedTempFiles()...),
@@ -238,7 +238,7 @@ var standstill = cause{
 		if times[StillServer] == 0 {
 			return f, "" // a lack of processors has a finding of its own
 		}
-		f.Price = price(m.book.still[StillServer] / max(m.book.seconds+m.book.unobserved, 1e-9))
+		f.Price = new(m.book.still[StillServer] / max(m.book.seconds+m.book.unobserved, 1e-9))
 		f.unseen = float64(m.census.All) * *f.Price
 		f.Title = fmt.Sprintf("The server stood still %d times, for up to %.1f s", times[StillServer], longest)
 		f.Excluded = append(f.Excluded, "this program kept running, and the server's process was not waiting for a "+

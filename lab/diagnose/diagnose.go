@@ -122,7 +122,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	backends := w.backends()
 	w.began = time.Now()
 	if o.Interim != nil {
-		w.interim = func(ctx context.Context) error { return w.tellInterim(ctx, o, before) }
+		w.interim = func(ctx context.Context) error { return w.reportInterim(ctx, o, before) }
 	}
 	lost := w.run(ctx, o.Duration, o.Progress)
 	w.end()

@@ -127,7 +127,7 @@ func (m *measured) ofAllClients(findings []Finding) {
 	atWork := m.ledger.Sessions / (m.ledger.Sessions + findings[i].unseen)
 	for j := range findings {
 		if f := &findings[j]; j != i && f.Price != nil {
-			f.Price = price(*f.Price * atWork)
+			f.Price = new(*f.Price * atWork)
 			f.level(m)
 		}
 	}
@@ -152,8 +152,6 @@ func (f *Finding) level(m *measured) {
 		f.Gain = gain(*f.Price, f.looks)
 	}
 }
-
-func price(x float64) *float64 { return &x }
 
 func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 

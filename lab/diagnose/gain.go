@@ -32,8 +32,8 @@ type spentOn struct {
 	statement string
 }
 
-// next look stands for so many seconds; what is added then belongs to it.
-func (s *stretches) next(stands float64) {
+// next look covers so many seconds; what is added then belongs to it.
+func (s *stretches) next(covers float64) {
 	if s.left <= 0 {
 		s.length = max(s.length, stretchFirst.Seconds())
 		s.all, s.left = append(s.all, stretch{}), s.length
@@ -41,7 +41,7 @@ func (s *stretches) next(stands float64) {
 	if len(s.all) > stretchesMost {
 		s.halve()
 	}
-	s.left -= stands
+	s.left -= covers
 }
 
 // halve joins neighbours.

@@ -81,7 +81,7 @@ func (m *measured) logWait() (l logWait) {
 	}
 	ms := m.flushMS()
 	if ms == nil {
-		ms = price(m.sampledFlushMS(*n))
+		ms = new(m.sampledFlushMS(*n))
 	}
 	l.usual = min(1, flushesOfCommit**n*min(usualFlush.Value, *ms)/1000*m.ledger.ObservedS/m.delta.For.Seconds()/waited)
 	return l

@@ -102,7 +102,7 @@ func BenchmarkSample(b *testing.B) {
 			b.Fatal(err)
 		}
 		now := time.Now()
-		w.keep(now.Add(-tick), now, now, tick, all, nil)
+		w.recordLook(now.Add(-tick), now, now, tick, all, nil)
 	}
 	for range 10 { // the server makes its plan after five
 		look()

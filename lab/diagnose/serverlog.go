@@ -122,19 +122,19 @@ func (l *logFile) collected(ctx context.Context, conn *pgx.Conn, destination str
 	l.name = *name
 	l.size = func(ctx context.Context) (n int64, err error) {
 		err = conn.QueryRow(ctx, "SELECT size FROM pg_stat_file($1)", l.name).Scan(&n)
-		return n, may(err)
+		return n, explainDenied(err)
 	}
 	l.read = func(ctx context.Context, from int64) (text []byte, err error) {
 		err = conn.QueryRow(ctx, "SELECT pg_read_binary_file($1, $2, $3)", l.name, from, logBytesMost).Scan(&text)
-		return text, may(err)
+		return text, explainDenied(err)
 	}
 	return nil
 }
 
 var errNoLog = errors.New("the server writes no such file")
 
-// may says which right is missing.
-func may(err error) error {
+// explainDenied says which privilege is missing.
+func explainDenied(err error) error {
 	if err != nil && strings.Contains(err.Error(), "42501") {
 		return errors.New("permission denied: GRANT pg_read_server_files TO the user")
 	}
@@ -205,7 +205,7 @@ func (l *logFile) written(ctx context.Context) (*ServerLog, error) {
 	return s, nil
 }
 
-// messages of a log, without what stands before them.
+// messages of a log, without what precedes them.
 func messages(text []byte, format string) (all []string) {
 	const messageColumn = 13 // of csvlog
 	switch format {

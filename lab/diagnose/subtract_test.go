@@ -13,7 +13,7 @@ import (
 
 // ledgerOf a load of a hundred transactions a second.
 func ledgerOf(sessions float64, shares map[string]float64) *Diagnosis {
-	d := &Diagnosis{Ledger: Ledger{Sessions: sessions}, Rates: []Rate{{transactionsRate, price(100)}}}
+	d := &Diagnosis{Ledger: Ledger{Sessions: sessions}, Rates: []Rate{{transactionsRate, new(100)}}}
 	for class, share := range shares {
 		d.Ledger.Lines = append(d.Ledger.Lines, Line{Class: class, Share: share})
 	}
@@ -49,7 +49,7 @@ func TestSubtract(t *testing.T) {
 	}
 }
 
-// What one system waits for and the other does not stands in the report.
+// What one system waits for and the other does not is in the report.
 func TestCompare(t *testing.T) {
 	here, there := ledgerOf(4, map[string]float64{"log": 1}), ledgerOf(1, map[string]float64{"cpu": 1})
 	here.Compare("good.json", there)

@@ -167,7 +167,7 @@ func (d *Diagnosis) hostText(b *strings.Builder) error {
 	}
 	h := d.Host
 	fmt.Fprintf(b, "\nTHE SERVER'S MACHINE\n  %d cores, busy %s (%s); database %s, others %s%s\n", h.Cores,
-		share(h.Busy), each(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil,
+		share(h.Busy), percentages(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil,
 			neighbourNames(h.Who)))
 	fmt.Fprintf(b, "  steal %s, throttled %s; some process waited for a processor %s of the time, for memory %s, "+
 		"for a disk %s\n", share(h.Steal), share(h.Throttled), share(h.CPUPressure), share(h.MemoryPressure),
@@ -190,7 +190,7 @@ func inParentheses(none bool, inner string) string {
 
 func share(x *float64) string { return text(times100(x), "%.0f %%") }
 
-func each(all []float64) string {
+func percentages(all []float64) string {
 	var texts []string
 	for _, x := range all {
 		texts = append(texts, fmt.Sprintf("%.0f", 100*x))
