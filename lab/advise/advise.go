@@ -177,7 +177,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		case len(all) == 0 && !s.missed(c.name):
 			r.Healthy = append(r.Healthy, c.healthy)
 		}
-		all = once(all)
+		all = mergeSame(all)
 		for i := range all {
 			all[i].Class = c.name
 			all[i].price(c.causes, o.Causes)
@@ -194,8 +194,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// once merges advice with the same ID into one, with the evidence of each.
-func once(all []Advice) (few []Advice) {
+// mergeSame merges advice with the same ID into one, with the evidence of each.
+func mergeSame(all []Advice) (few []Advice) {
 	place := map[string]int{}
 	for _, a := range all {
 		n, known := place[a.ID]

@@ -137,7 +137,7 @@ func eachIsSaidOnce(t *testing.T, b *bench) {
 		slowReplica(t, dsn, "walreceiver")
 	}
 	b.on(t, dsn, orders)
-	until(t, dsn, "replica:walreceiver")
+	waitForAdvice(t, dsn, "replica:walreceiver")
 	var ids []string
 	for _, a := range advised(t, dsn).Advice {
 		ids = append(ids, a.ID)
@@ -178,7 +178,7 @@ func usefulIndexes(t *testing.T, b *bench) {
 		run(t, conn, "SELECT pg_stat_force_next_flush()")
 	}
 	use()
-	until(t, dsn, "scan:public.distinct_one(customer)")
+	waitForAdvice(t, dsn, "scan:public.distinct_one(customer)")
 	r := advised(t, dsn)
 	none(t, r, "scan:public.same(")
 	none(t, r, "scan:public.skewed(")

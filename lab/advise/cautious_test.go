@@ -50,7 +50,7 @@ func TestReplica_LagsByTime(t *testing.T) {
 }
 
 func TestOnce_KeepsTheEvidenceOfEach(t *testing.T) {
-	few := once([]Advice{{ID: "a", Level: Note, Evidence: []string{"x"}}, {ID: "b"},
+	few := mergeSame([]Advice{{ID: "a", Level: Note, Evidence: []string{"x"}}, {ID: "b"},
 		{ID: "a", Level: Problem, Evidence: []string{"x", "y"}}})
 	if len(few) != 2 || few[0].Level != Problem || !slices.Equal(few[0].Evidence, []string{"x", "y"}) {
 		t.Errorf("%+v", few)

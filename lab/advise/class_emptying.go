@@ -84,7 +84,7 @@ func (e *emptied) count(ran []statement, permanent []table) {
 		if found := truncates.FindStringSubmatch(one.Query); found != nil {
 			for name := range strings.SplitSeq(found[1], ",") {
 				if name = plainTable(name); name != "" && !lasting[name] {
-					e.of(name).emptied += one.Calls
+					e.usesOf(name).emptied += one.Calls
 				}
 			}
 		}
@@ -133,7 +133,7 @@ func (e *emptied) fills(ran []statement) {
 	}
 }
 
-func (e *emptied) of(name string) *uses {
+func (e *emptied) usesOf(name string) *uses {
 	t := e.tables[name]
 	if t == nil {
 		t = &uses{}

@@ -107,7 +107,8 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 			continue // others read the table whole
 		}
 		keys := compared(one.Query, t.Name, columns, equalsValue)
-		if len(keys) == 0 || covered(slices.Concat(keys, compared(one.Query, t.Name, columns, amongValues)), indexes) {
+		all := slices.Concat(keys, compared(one.Query, t.Name, columns, amongValues))
+		if len(keys) == 0 || hasIndexFor(all, indexes) {
 			continue
 		}
 		used, rows, why := s.useful(t, keys, one)

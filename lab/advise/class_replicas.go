@@ -40,7 +40,7 @@ func (r replica) lags(s *server) (behind, long bool) {
 		if !r.Paused && (r.Bytes == nil || *r.Bytes < lagBytes.Value) {
 			return false, false
 		}
-		late -= max(0, known(s.figure("recovery_min_apply_delay"), 0)/1000)
+		late -= max(0, valueOr(s.figure("recovery_min_apply_delay"), 0)/1000)
 	}
 	return late >= lagMost.Value, late >= lagLong.Value
 }

@@ -69,15 +69,15 @@ func (t table) autovacuumOff() string {
 	return ""
 }
 
-func when(at *string, never string) string {
+func textOr(at *string, never string) string {
 	if at == nil {
 		return never
 	}
 	return *at
 }
 
-// lately: autovacuum was there, and comes again; what has changed since is what such a table changes all the time.
-func lately(ago *float64) bool { return ago != nil && *ago < staleFor.Value }
+// isRecent: autovacuum has just processed the table, and will again; such a table always has some changed rows.
+func isRecent(ago *float64) bool { return ago != nil && *ago < staleFor.Value }
 
 // vacuumAt so many dead rows autovacuum comes.
 func (t table) vacuumAt(s *server) float64 {
@@ -133,7 +133,7 @@ var statistics = class{
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		return eachTable(ctx, s, "statistics", func(t table) *Advice {
 			never := t.Analyzed == nil && t.Planned < 0
-			if t.Changed < changedLeast.Value || t.AtWork || lately(t.AnalyzedAgo) ||
+			if t.Changed < changedLeast.Value || t.AtWork || isRecent(t.AnalyzedAgo) ||
 				!never && t.Changed < changedMost.Value*t.Live {
 				return nil
 			}
@@ -147,7 +147,7 @@ var statistics = class{
 				Mechanism: "The planner plans for the table as it was at its last ANALYZE: a join that is right " +
 					"for ten rows is wrong for a hundred thousand.",
 				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE (%s), which "+
-					"counted %.0f", t.Changed, t.Live, when(t.Analyzed, "never"), max(0, t.Planned))},
+					"counted %.0f", t.Changed, t.Live, textOr(t.Analyzed, "never"), max(0, t.Planned))},
 				Changes: []Change{{Kind: SQL, SQL: "ANALYZE " + t.sql()}},
 				Revert:  "nothing to undo: ANALYZE changes the planner's statistics and no data"}
 		})
@@ -161,10 +161,10 @@ var vacuum = class{
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		return eachTable(ctx, s, "autovacuum", func(t table) *Advice {
 			own := t.vacuumAt(s)
-			behind := t.Dead >= deadLeast.Value && t.Dead >= behindTimes.Value*own && !lately(t.VacuumedAgo)
+			behind := t.Dead >= deadLeast.Value && t.Dead >= behindTimes.Value*own && !isRecent(t.VacuumedAgo)
 			seen := fmt.Sprintf("%.0f dead rows and %.0f live ones; autovacuum starts at %.0f; its last run: %s",
 				t.Dead,
-				t.Live, own, when(t.Vacuumed, "never"))
+				t.Live, own, textOr(t.Vacuumed, "never"))
 			if off := t.autovacuumOff(); off != "" {
 				level := Note // perhaps somebody vacuums it, or it is only filled
 				if behind {

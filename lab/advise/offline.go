@@ -135,7 +135,7 @@ func (j *Journal) byHand(of func(Step) bool) (lines []string) {
 	for i := len(j.Steps) - 1; i >= 0; i-- {
 		s := j.Steps[i]
 		switch {
-		case s.Change.Kind != Setting || !s.open() || !of(s):
+		case s.Change.Kind != Setting || !s.open() || !concerns(s):
 		case s.Before == nil:
 			lines = append(lines, fmt.Sprintf("%s: remove the line %s", j.autoConf(), autoLine(s.Change.Name,
 				s.Change.Value)))
@@ -156,7 +156,7 @@ var (
 func (j *Journal) putBack(of func(Step) bool) (put []Step, err error) {
 	var steps []*Step
 	for i := len(j.Steps) - 1; i >= 0; i-- {
-		if s := &j.Steps[i]; s.Change.Kind == Setting && s.open() && of(*s) {
+		if s := &j.Steps[i]; s.Change.Kind == Setting && s.open() && concerns(*s) {
 			steps = append(steps, s)
 		}
 	}

@@ -56,7 +56,7 @@ const (
 	rowsFoundAtLeast = 1
 )
 
-func known(x, otherwise float64) float64 {
+func valueOr(x, otherwise float64) float64 {
 	if math.IsNaN(x) {
 		return otherwise
 	}
@@ -66,7 +66,8 @@ func known(x, otherwise float64) float64 {
 // pays says whether the planner would read so many rows by an index rather than the whole table, and gain from it. It
 // counts as the planner does for a bitmap scan of rows that lie anywhere.
 func (s *server) pays(t table, rows float64) bool {
-	random, seq := known(s.figure("random_page_cost"), randomPageCost), known(s.figure("seq_page_cost"), seqPageCost)
+	random := valueOr(s.figure("random_page_cost"), randomPageCost)
+	seq := valueOr(s.figure("seq_page_cost"), seqPageCost)
 	pages := t.Pages
 	if pages < 1 { // not vacuumed yet
 		pages = max(1, t.Live*bytesOfRow/bytesOfPage)
@@ -118,7 +119,7 @@ func (s *server) useful(t table, keys []column, one statement) (used []column, r
 	return nil, rows, why
 }
 
-// covered: an index of the table begins with one of the columns, so that the scan has another reason.
-func covered(keys []column, indexes []index) bool {
+// hasIndexFor: an index of the table begins with one of the columns, so that the scan has another reason.
+func hasIndexFor(keys []column, indexes []index) bool {
 	return slices.ContainsFunc(indexes, func(i index) bool { return i.beginsWith(keys) })
 }
