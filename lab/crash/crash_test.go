@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	workertest.Become()
-	becomeShop()
+	runAsShop()
 	flag.Parse()
 	thorough.Checks(3) // of real servers and workers
 	leak.Main(clustertest.Runner(m))

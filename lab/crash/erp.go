@@ -98,9 +98,9 @@ func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (e
 		}
 	}
 	for n, s := range sessions {
-		choose, pause := drawn, time.Duration(0)
+		choose, pause := randomOperation, time.Duration(0)
 		if n >= e.Sessions {
-			choose, pause = drawnList, lookEvery
+			choose, pause = randomList, lookEvery
 		}
 		e.users.Add(1)
 		go func() {
@@ -158,8 +158,8 @@ func (e *erpWork) once(ctx context.Context, n int, user string, s *client.Sessio
 // addresses of workers differ from one to the next.
 var addresses = regexp.MustCompile(`127\.0\.0\.1:[0-9]+(->127\.0\.0\.1:[0-9]+)?`)
 
-// drawn is a random operation, by its weight.
-func drawn(random *rand.Rand) string {
+// randomOperation draws an operation by its weight.
+func randomOperation(random *rand.Rand) string {
 	all := operations.All()
 	left := random.Float64() * 100
 	for _, op := range all {
@@ -186,7 +186,7 @@ var lists = func() (ids []string) {
 	return ids
 }()
 
-func drawnList(random *rand.Rand) string { return lists[random.IntN(len(lists))] }
+func randomList(random *rand.Rand) string { return lists[random.IntN(len(lists))] }
 
 // failures since the last time.
 func (e *erpWork) failures() map[string]int {

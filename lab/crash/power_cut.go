@@ -33,7 +33,7 @@ func (l *lab) powerCuts(ctx context.Context) error {
 	return nil
 }
 
-func asItWas(string) error { return nil }
+func unchanged(string) error { return nil }
 
 func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 	dir, err := l.survivor().JournalDir()

@@ -81,11 +81,11 @@ func (l *lab) killStandby(ctx context.Context) error {
 // rewind both to what they were before the load.
 func (l *lab) rewind(ctx context.Context) error {
 	if l.standby != nil {
-		if err := l.standby.Rewind(ctx, asItWas); err != nil {
+		if err := l.standby.Rewind(ctx, unchanged); err != nil {
 			return err
 		}
 	}
-	return l.cluster.Rewind(ctx, asItWas)
+	return l.cluster.Rewind(ctx, unchanged)
 }
 
 // destroy what the test made, the standby first.
