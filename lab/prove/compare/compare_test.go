@@ -174,7 +174,7 @@ func TestCompare_Resumes(t *testing.T) {
 		}
 		first, err := Compare(ctx, o)
 		stop()
-		if err != nil || first.Stopped != ByHand || len(first.Runs) != stopAfter || first.Complete {
+		if err != nil || first.Stopped != ByUser || len(first.Runs) != stopAfter || first.Complete {
 			t.Fatalf("%v %+v", err, first)
 		}
 		o.Progress, o.Resume = nil, true
@@ -348,7 +348,7 @@ func TestCompare_EndsItsCommand(t *testing.T) {
 		patience.Holds(func() bool { _, err := os.Stat(mark + ".began"); return err == nil })
 	}()
 	c, err := Compare(ctx, o)
-	if err != nil || c.Stopped != ByHand {
+	if err != nil || c.Stopped != ByUser {
 		t.Errorf("%v %+v", err, c)
 	}
 	if _, err := os.Stat(mark); err != nil {

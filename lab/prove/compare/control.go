@@ -47,26 +47,26 @@ func saysOfOneUser(name string, alone, loaded verdict.Verdict) string {
 	case undecided(alone):
 		return "too few runs to distinguish slow operations from a full system"
 	case undecided(loaded):
-		return fmt.Sprintf("%s for a single user; under load undecided", thanA(name, alone))
+		return fmt.Sprintf("%s for a single user; under load undecided", comparedWithA(name, alone))
 	case alone == loaded && alone == verdict.Equal:
 		return fmt.Sprintf("%s equals A for a single user too: neither the "+
 			"operations nor their waits for each other differ", name)
 	case alone == loaded:
-		return fmt.Sprintf("%s for a single user too: the operations themselves differ", thanA(name, alone))
+		return fmt.Sprintf("%s for a single user too: the operations themselves differ", comparedWithA(name, alone))
 	case alone == verdict.Equal:
 		return fmt.Sprintf("no difference for a single user: %s only under load, where operations wait for each other",
-			thanA(name, loaded))
+			comparedWithA(name, loaded))
 	case loaded == verdict.Equal:
 		return fmt.Sprintf("%s for a single user, but equals A under load: the difference of the operations is "+
-			"hidden by their waits for each other", thanA(name, alone))
+			"hidden by their waits for each other", comparedWithA(name, alone))
 	}
 	return fmt.Sprintf("%s for a single user and %s under load: its operations are %s, and wait for each other %s",
-		thanA(name, alone), loaded, alone, map[verdict.Verdict]string{verdict.Better: "less",
+		comparedWithA(name, alone), loaded, alone, map[verdict.Verdict]string{verdict.Better: "less",
 			verdict.Worse: "more"}[loaded])
 }
 
-// thanA is "B is worse than A" or "B equals A".
-func thanA(name string, v verdict.Verdict) string {
+// comparedWithA is "B is worse than A" or "B equals A".
+func comparedWithA(name string, v verdict.Verdict) string {
 	if v == verdict.Equal {
 		return name + " equals A"
 	}

@@ -136,7 +136,7 @@ func stopped(t *testing.T, o Options, runs int) *Comparison {
 		}
 	}
 	c, err := Compare(ctx, o)
-	if err != nil || c.Stopped != ByHand {
+	if err != nil || c.Stopped != ByUser {
 		t.Fatalf("%v %+v", err, c)
 	}
 	return c

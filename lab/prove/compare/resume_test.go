@@ -22,7 +22,7 @@ func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 		}
 	}
 	first, err := Compare(ctx, o)
-	if err != nil || first.Stopped != ByHand {
+	if err != nil || first.Stopped != ByUser {
 		t.Fatalf("%v %+v", err, first)
 	}
 	o.Progress, o.Resume = nil, true

@@ -37,7 +37,7 @@ const (
 
 // Reasons for which a comparison stops early.
 const (
-	ByHand   = "by the user"
+	ByUser   = "by the user"
 	ByBudget = "budget"
 	ByVoid   = "too many void runs"
 )
@@ -246,7 +246,7 @@ func (s *session) all(ctx context.Context) error {
 		}
 		r, err := s.run(ctx, t)
 		if ctx.Err() != nil {
-			s.Stopped = ByHand
+			s.Stopped = ByUser
 			return nil
 		}
 		if err != nil {

@@ -122,7 +122,7 @@ func choose(names string) ([]peers.Tool, error) {
 // compare runs the trials in turns and prints the tables, also when it is stopped early.
 func compare(ctx context.Context, o options, wanted []peers.Tool, all []work, stdout, stderr io.Writer) error {
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
-	trials, err := kept(o.keep)
+	trials, err := readTrials(o.keep)
 	if err != nil {
 		return err
 	}
@@ -169,8 +169,8 @@ func (b *bench) rounds(ctx context.Context, wanted []peers.Tool, all []work, say
 	return made, nil
 }
 
-// kept are the trials of earlier calls.
-func kept(path string) (all []trial, err error) {
+// readTrials reads the trials of earlier calls.
+func readTrials(path string) (all []trial, err error) {
 	file, err := os.Open(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

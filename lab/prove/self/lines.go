@@ -44,7 +44,7 @@ var long = []test{
 		pairsOf(runPair, "wandering", "wandering-slow", "Apdex", "rate", "p50", "p95")},
 	{"pairs-line", "pairs of load lines of equal servers, then of unequal ones", 0,
 		pairsOf(linePair, "serving", "serving-half", lineFigure)},
-	{"peers", "the same faults measured by k6, Locust and pgbench, side by side", 2 * time.Minute, beside},
+	{"peers", "the same faults measured by k6, Locust and pgbench, side by side", 2 * time.Minute, comparePeers},
 }
 
 // pairTakes is how long one pair takes.
@@ -146,7 +146,7 @@ body = "{}"
 		equal("POST: resent", 0, write.Resent),
 		states("resets planted", "some, of which some are resent", fmt.Sprintf("%d, %d", m.counted("reset"), m.Resent),
 			m.counted("reset") > 0 && m.Resent > 0),
-		says("warned", "look: ", slices.DeleteFunc(m.Warnings, func(w string) bool {
+		checkMentions("warned", "look: ", slices.DeleteFunc(m.Warnings, func(w string) bool {
 			return !strings.Contains(w, " resent, ")
 		})),
 	}), nil
@@ -175,7 +175,7 @@ func refused(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("refused", m.served(), m.Refused),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "look was refused", m.InvalidReasons),
+		checkMentions("reason", "look was refused", m.InvalidReasons),
 	}), nil
 }
 
@@ -190,7 +190,7 @@ func refusedMore(ctx context.Context, s *stage) (outcome, error) {
 		equal("ok", m.served()-m.counted("409"), m.OK).excused(),
 		within("share reported with the score", "", share, share, orNone(m.RefusedShare)).excused(),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "look was refused", m.InvalidReasons),
+		checkMentions("reason", "look was refused", m.InvalidReasons),
 	}), nil
 }
 
@@ -203,7 +203,7 @@ func wrongURL(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("failed", m.served(), m.Errors),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "no operation got a valid answer", m.InvalidReasons),
+		checkMentions("reason", "no operation got a valid answer", m.InvalidReasons),
 	}), nil
 }
 

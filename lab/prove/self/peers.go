@@ -34,7 +34,7 @@ const installMost = 15 * time.Minute
 
 // comparePeers shows the reports of other generators with ours, each on a server of its own. Only ours are judged, by
 // what must be exact: the requests that the server counted.
-func beside(ctx context.Context, s *stage) (out outcome, err error) {
+func comparePeers(ctx context.Context, s *stage) (out outcome, err error) {
 	tools := []peers.Tool{peers.K6, peers.Locust}
 	programs, figures, err := s.peerPrograms(ctx, tools)
 	if err != nil {

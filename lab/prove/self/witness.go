@@ -96,7 +96,7 @@ func watch(base string, roots ...int) (end func() noise) {
 				n.late = append(n.late, max(0, time.Since(due)))
 			}
 			if base != "" {
-				if took, ok := trip(ctx, transport, base+witnessPath); ok {
+				if took, ok := roundTrip(ctx, transport, base+witnessPath); ok {
 					n.trips = append(n.trips, took)
 				}
 			}
@@ -122,7 +122,7 @@ func withMissed(all []time.Duration) []time.Duration {
 	return all
 }
 
-func trip(ctx context.Context, transport *http.Transport, url string) (time.Duration, bool) {
+func roundTrip(ctx context.Context, transport *http.Transport, url string) (time.Duration, bool) {
 	began := time.Now()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -35,7 +35,7 @@ func (t Trial) Play(ctx context.Context, o Options) (claims.Finding, error) {
 			return claims.Finding{}, err
 		case err != nil || !whole:
 			p.made.partial = true
-			p.made.stopped = !part.Beside
+			p.made.stopped = !part.Unjudged
 			return t.Finding(p.made), nil
 		}
 	}

@@ -47,7 +47,7 @@ type Part struct {
 	// and it needs no number of them.
 	Counted bool
 	// Unjudged: the part is reported with the verdict but not judged; it may be cut off.
-	Beside bool
+	Unjudged bool
 
 	// Open makes what all sides share; Check examines it after all turns. Both may be nil.
 	Open  func(context.Context, *Record) error
@@ -59,8 +59,8 @@ type Side struct {
 	Name string
 	// Unjudged: the side is reported with the verdict but not judged; it may have no turns, as where the machine lacks
 	// what it needs.
-	Beside bool
-	Open   func(context.Context, *Record) (Turn, error)
+	Unjudged bool
+	Open     func(context.Context, *Record) (Turn, error)
 }
 
 // Turn measures a side once; n counts the turns of all sides, from 0. A turn without figures is ignored.

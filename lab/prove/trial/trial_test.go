@@ -84,14 +84,14 @@ func TestPlay(t *testing.T) {
 
 func TestPlay_WhenItIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
-		after  int // turns
-		finds  bool
-		beside bool
-		want   claims.Verdict
+		after    int // turns
+		finds    bool
+		unjudged bool
+		want     claims.Verdict
 	}{
 		"BeforeEverySideHadATurn": {after: 1},
 		"AfterEverySideHadATurn":  {after: 2, finds: true, want: claims.Inconclusive},
-		"InAPartBeside":           {after: 9, finds: true, beside: true, want: claims.Confirmed},
+		"InAnUnjudgedPart":        {after: 9, finds: true, unjudged: true, want: claims.Confirmed},
 		"InASecondPart":           {after: 9, finds: true, want: claims.Inconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPlay_WhenItIsStopped(t *testing.T) {
 			defer stop()
 			two := twoSides(&happened)
 			again := two.Parts[0]
-			again.Name, again.Beside, again.Sides = "again", c.beside, slices.Clone(again.Sides)
+			again.Name, again.Unjudged, again.Sides = "again", c.unjudged, slices.Clone(again.Sides)
 			two.Parts = append(two.Parts, again)
 			turns := 0
 			for _, p := range two.Parts {

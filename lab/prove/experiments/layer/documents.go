@@ -57,7 +57,7 @@ func withoutThinking(kind string) string {
 // postedDocuments measures tweaks of the classic shape for users who post documents, in turns like the batch of
 // queries, but with the ERP's own operations.
 func postedDocuments(server *site.Address, bare trial.Part, tweaks ...shape.Tweaks) trial.Part {
-	p := trial.Part{Name: postedTitle, Title: postedTitle, Beside: true, Rounds: bare.Rounds, Turn: bare.Turn,
+	p := trial.Part{Name: postedTitle, Title: postedTitle, Unjudged: true, Rounds: bare.Rounds, Turn: bare.Turn,
 		Series: []trial.Series{{Name: site.P99Time, Unit: "ms"}, {Name: site.MedianTime, Unit: "ms"},
 			{Name: documentRate, Unit: "1/s"}}}
 	if bare.Name != "" {

@@ -54,7 +54,7 @@ func crashes(b site.Bench, _ *site.Site) trial.Trial {
 		{Of: lostWith(string(crash.Sync)), Confirm: trial.AtMost(0), Unless: "the simulated power cut " +
 			"loses flushed data too"},
 		{Of: lostWith(string(crash.Async)), Confirm: trial.AtLeast(1), Unless: "nothing could have been lost"},
-		{Of: most(string(crash.Async), unwatchedTime, unwatchedTime, "ms"), Confirm: trial.AtMost(c22Gap),
+		{Of: maxOverTurns(string(crash.Async), unwatchedTime, unwatchedTime, "ms"), Confirm: trial.AtMost(c22Gap),
 			Unless: "the machine delayed the log writer"}}}
 	for _, mode := range crashModes {
 		e := ending{string(mode), crash.Options{Ending: crash.PowerCut, Load: crash.ERP, Durability: mode,
@@ -67,7 +67,8 @@ func crashes(b site.Bench, _ *site.Site) trial.Trial {
 		}
 	}
 	lossy := string(crash.Async)
-	share := most(lossy, formulaShare, "largest loss with "+lossy+" against the formula, in time or in bytes", "%%")
+	share := maxOverTurns(lossy, formulaShare,
+		"largest loss with "+lossy+" against the formula, in time or in bytes", "%%")
 	rules.Criteria = append(rules.Criteria, trial.Criterion{Of: share, Confirm: trial.AtMost(100),
 		Refute: trial.Above(100)},
 		countedEnds("power cuts of each mode", cuts*rounds, c22LeastCuts, "a rare loss shows in many cuts only"))
@@ -82,9 +83,10 @@ func crashes(b site.Bench, _ *site.Site) trial.Trial {
 func asyncMeasured(side string, share trial.Computed) []trial.Phrase {
 	return []trial.Phrase{
 		trial.Say("%s loses %s documents in all, in one cut up to %s of work and %s of log", side,
-			sum(side, lostDocs, ""), most(side, lostTime, "", "ms"), most(side, lostLog, "", "kB")),
+			sum(side, lostDocs, ""), maxOverTurns(side, lostTime, "", "ms"), maxOverTurns(side, lostLog, "", "kB")),
 		trial.Say("the log grows by %s kB/s; the formula explains up to %s a cut, and the largest loss is %s of it",
-			trial.Spread{Of: trial.At(side, logRate), Format: "%.0f"}, most(side, formulaTime, "", "ms"), share),
+			trial.Spread{Of: trial.At(side, logRate), Format: "%.0f"},
+			maxOverTurns(side, formulaTime, "", "ms"), share),
 	}
 }
 

@@ -102,31 +102,31 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 	}
 }
 
-// none of something, in any turn.
-func none(figure trial.Computed) trial.Criterion {
+// mustBeZero: a figure must be 0 in every turn.
+func mustBeZero(figure trial.Computed) trial.Criterion {
 	return trial.Criterion{Of: figure, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
 }
 
 // short is how many of the planted damages a series lacks, over all turns.
 func short(side, series, as string) trial.Computed {
-	all, some := harm(side, planted, ""), harm(side, series, "")
+	all, some := sumDamaged(side, planted, ""), sumDamaged(side, series, "")
 	return trial.Computed{As: as + " with " + side, Format: "%.0f",
 		Formula: func(m *trial.Measurements) float64 { return all.Formula(m) - some.Formula(m) }}
 }
 
-// harm is the sum of a series of a damaged side.
-func harm(side, series, as string) trial.Computed {
+// sumDamaged is the sum of a series of a damaged side.
+func sumDamaged(side, series, as string) trial.Computed {
 	return sumOf(trial.At(side, series).In(damagedPart), as)
 }
 
 func integrityCriteria() []trial.Criterion {
-	all := []trial.Criterion{none(sum(undamagedBase, found, "violations of the undamaged base"))}
+	all := []trial.Criterion{mustBeZero(sum(undamagedBase, found, "violations of the undamaged base"))}
 	for _, side := range []string{registersDamaged, documentsDamaged} {
-		all = append(all, none(short(side, named, "damages not named by document and field")),
-			none(short(side, treated, "damages neither repaired nor reported as needing a backup")),
-			none(harm(side, foundAfter, "violations left with "+side)),
-			none(harm(side, changed, "tables that have changed with "+side)),
-			none(harm(side, physical, "faults that amcheck finds with "+side)))
+		all = append(all, mustBeZero(short(side, named, "damages not named by document and field")),
+			mustBeZero(short(side, treated, "damages neither repaired nor reported as needing a backup")),
+			mustBeZero(sumDamaged(side, foundAfter, "violations left with "+side)),
+			mustBeZero(sumDamaged(side, changed, "tables that have changed with "+side)),
+			mustBeZero(sumDamaged(side, physical, "faults that amcheck finds with "+side)))
 	}
 	return all
 }
@@ -135,9 +135,9 @@ func integrityMeasured() (all []trial.Phrase) {
 	for _, one := range []struct{ side, means string }{{registersDamaged, "repaired by 'plimsoll repair'"},
 		{documentsDamaged, "reported as needing a backup, and restored"}} {
 		all = append(all, trial.Say(one.side+": of %s damages the audit names %s by document and field, amcheck "+
-			"finds %s faults, %s are "+one.means+", and %s violations are left", harm(one.side, planted, ""),
-			harm(one.side, named, ""), harm(one.side, physical, ""), harm(one.side, treated, ""),
-			harm(one.side, foundAfter, "")))
+			"finds %s faults, %s are "+one.means+", and %s violations are left", sumDamaged(one.side, planted, ""),
+			sumDamaged(one.side, named, ""), sumDamaged(one.side, physical, ""), sumDamaged(one.side, treated, ""),
+			sumDamaged(one.side, foundAfter, "")))
 	}
 	return append(all, trial.Say("'plimsoll repair' takes %s objects/s, with its audits and proof",
 		trial.Spread{Of: trial.At(registersDamaged, repairRate).In(damagedPart), Format: "%.2f"}))

@@ -66,7 +66,7 @@ func plannedStops(b site.Bench, _ *site.Site) trial.Trial {
 	rules.Criteria = append(rules.Criteria, countedEnds("stops of each kind", ends*rounds, c25FullEnds,
 		"a rare loss shows in many stops only"))
 	part.Measured = append(part.Measured, trial.Say("the immediate stop loses up to %s of work and %s of log",
-		most(immediateStop, lostTime, "", "ms"), most(immediateStop, lostLog, "", "kB")))
+		maxOverTurns(immediateStop, lostTime, "", "ms"), maxOverTurns(immediateStop, lostLog, "", "kB")))
 	return trial.Trial{
 		Text: fmt.Sprintf("servers under load with asynchronous commits are stopped in four planned ways and at once, "+
 			"%d times each, and acknowledged operations are counted afterwards", ends),

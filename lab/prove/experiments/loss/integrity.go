@@ -194,7 +194,7 @@ func (i *integrityBase) repair(ctx context.Context, copied *site.SeparateBase, s
 		f[foundAfter] = float64(done.Open())
 		for _, subject := range subjects {
 			if slices.ContainsFunc(done.Steps, func(s repair.Step) bool {
-				return about(s, subject) && (s.Done || s.Skipped == inOrder)
+				return concerns(s, subject) && (s.Done || s.Skipped == inOrder)
 			}) {
 				f[treated]++
 			}
@@ -251,7 +251,7 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 		f[treated] = 0
 		for _, subject := range subjects {
 			if slices.ContainsFunc(done.Steps, func(s repair.Step) bool {
-				return about(s, subject) && s.Class == repair.Restore && !s.Done
+				return concerns(s, subject) && s.Class == repair.Restore && !s.Done
 			}) {
 				f[treated]++
 			}
@@ -277,8 +277,8 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 	})
 }
 
-// about says whether a step is about a subject.
-func about(s repair.Step, subject string) bool {
+// concerns says whether a step is about a subject.
+func concerns(s repair.Step, subject string) bool {
 	text := s.Object
 	for _, c := range s.Changes {
 		text += " " + c.Field

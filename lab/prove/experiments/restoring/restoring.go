@@ -190,7 +190,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 	}
 	for _, side := range sides {
 		audited := false
-		part.Sides = append(part.Sides, trial.Side{Name: side.String(), Beside: side.options != nil,
+		part.Sides = append(part.Sides, trial.Side{Name: side.String(), Unjudged: side.options != nil,
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				return func(ctx context.Context, _ int) (trial.Figures, error) {
 					_, options := where(side.variant)

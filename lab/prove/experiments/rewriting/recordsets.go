@@ -90,7 +90,7 @@ func recordSetPart(b site.Bench, s *site.Site, name string, latency, turn time.D
 	settings ...profile.Setting) trial.Part {
 	load := &recordSets{}
 	p := trial.Part{Name: name, Title: name, Rounds: b.Rounds(recordSetRounds), Turn: turn,
-		Between: recordSetWarm + recordSetOver, Beside: latency != judgedLatency, Series: recordSetSeries}
+		Between: recordSetWarm + recordSetOver, Unjudged: latency != judgedLatency, Series: recordSetSeries}
 	p.Open = func(ctx context.Context, r *trial.Record) (err error) {
 		settings := append([]profile.Setting{{Name: "max_connections", Value: "250"}}, settings...)
 		if load.dsn, err = s.Disk.Start(ctx, r, name, latency, settings...); err != nil {

@@ -27,7 +27,7 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 		trial.Series{Name: named})
 	figures := func(t confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
 		f := trial.Figures{lookTime: t.Users["desk"].MeanMS,
-			named: flag(found(d, "processors-taken-by-others") || found(d, "one-core-filled"))}
+			named: flag(hasFinding(d, "processors-taken-by-others") || hasFinding(d, "one-core-filled"))}
 		if d.Host != nil {
 			f[busyCores] = percentOf(d.Host.Busy)
 		}
@@ -64,7 +64,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 	s := &stage{}
 	part := s.part(b, trial.Series{Name: stepTime, Unit: "ms"}, trial.Series{Name: busyCores, Unit: "%"})
 	figures := func(t confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
-		f := office(t, d)
+		f := roundTripFigures(t, d)
 		if d.Host != nil {
 			f[busyCores] = percentOf(d.Host.Busy)
 		}

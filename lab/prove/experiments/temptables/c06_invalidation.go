@@ -128,7 +128,7 @@ func runCycles(ctx context.Context, conn *pgx.Conn, n int) error {
 	statements, err := bench.Statements(bench.Cycle)
 	for range n {
 		if err == nil {
-			err = each(ctx, conn, statements)
+			err = executeEach(ctx, conn, statements)
 		}
 	}
 	return err

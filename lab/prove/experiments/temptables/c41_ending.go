@@ -198,13 +198,13 @@ func terminate(ctx context.Context, e *site.Engines, v site.Variant, pids []uint
 	err = e.On(ctx, v, func(conn *pgx.Conn) error {
 		began := time.Now()
 		if _, err := conn.Exec(ctx, "SELECT pg_terminate_backend(pid::int) FROM unnest($1::bigint[]) pid",
-			longs(pids)); err != nil {
+			toInt64s(pids)); err != nil {
 			return err
 		}
 		for left := 1; left > 0; {
 			time.Sleep(latchLook)
 			if err := conn.QueryRow(ctx, "SELECT count(*) FROM unnest($1::bigint[]) pid "+
-				"WHERE EXISTS (SELECT FROM pg_stat_get_activity(pid::int))", longs(pids)).Scan(&left); err != nil {
+				"WHERE EXISTS (SELECT FROM pg_stat_get_activity(pid::int))", toInt64s(pids)).Scan(&left); err != nil {
 				return err
 			}
 			if took = time.Since(began); took > c41Within {
@@ -216,7 +216,7 @@ func terminate(ctx context.Context, e *site.Engines, v site.Variant, pids []uint
 	return took, err
 }
 
-func longs(pids []uint32) (all []int64) {
+func toInt64s(pids []uint32) (all []int64) {
 	for _, pid := range pids {
 		all = append(all, int64(pid))
 	}
