@@ -303,7 +303,7 @@ func (c *closer) step(ctx context.Context, s group.Step, posted func(member) boo
 		return err
 	}
 	return c.write(ctx, m.Organisation, m.Document, month, found, posted(m),
-		posting.Key{Name: s.Key(), Digest: []byte{}, Beside: s.Count})
+		posting.Key{Name: s.Key(), Digest: []byte{}, Also: s.Count})
 }
 
 // found is the close of a month.

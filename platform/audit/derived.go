@@ -100,7 +100,7 @@ func (a *auditing) derive(ctx context.Context, tx pgx.Tx, all []derivation, s sc
 	var chunks []derived
 	for _, d := range all {
 		check := &a.report.Checks[d.check]
-		if a.without(check, d.reads) {
+		if a.reportMissing(check, d.reads) {
 			continue
 		}
 		within := s

@@ -79,7 +79,7 @@ func (l layerLeft) String() string {
 func (o ordering) task(a *auditing, s scope) (task, bool) {
 	check := &a.report.Checks[o.check]
 	switch {
-	case a.without(check, o.meta.Table()+" "+o.meta.Boundary()):
+	case a.reportMissing(check, o.meta.Table()+" "+o.meta.Boundary()):
 		return task{}, false
 	case s.holdsAsBefore(o.meta.Table() + " " + o.meta.Boundary()):
 		check.Unchanged = true

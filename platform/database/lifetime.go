@@ -91,13 +91,13 @@ func (db *Database) beforeClose(conn *pgx.Conn) {
 	defer cancel()
 	before := p.Counters
 	defer func() { db.temp.add(difference(p.Counters, before)) }()
-	if p.Doubtful() {
-		rows, _ := conn.Query(ctx, temptable.TruthSQL)
+	if p.Stale() {
+		rows, _ := conn.Query(ctx, temptable.ExistingSQL)
 		relations, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			return
 		}
-		p.Believe(relations)
+		p.SetExisting(relations)
 		p.Committed()
 	}
 	for p.Size() > l.EvictStep { // the last step is left to the connection's end

@@ -68,7 +68,7 @@ type ends struct {
 	standbys      bool // that must have it, too
 }
 
-func look(ctx context.Context, conn *pgx.Conn) (e ends, err error) {
+func readLogEnds(ctx context.Context, conn *pgx.Conn) (e ends, err error) {
 	err = conn.QueryRow(ctx, `SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint,
 		(pg_current_wal_flush_lsn() - '0/0')::bigint, current_setting('synchronous_standby_names') <> ''`).
 		Scan(&e.insert, &e.flush, &e.standbys)

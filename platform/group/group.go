@@ -146,14 +146,14 @@ func (g *Groups) Run(ctx context.Context, o Order) (Group, error) {
 // dropped. The last step of an owner that is dead may be committed meanwhile, so it looks until nothing is left.
 func (g *Groups) settle(ctx context.Context, o Order, arguments []byte) (settled Group, err error) {
 	for {
-		left, same, err := g.left(ctx, o.Kind, o.Scope, arguments)
+		left, same, err := g.unfinished(ctx, o.Kind, o.Scope, arguments)
 		switch {
 		case err != nil:
 			return settled, fmt.Errorf("%s: %w", o.Title, err)
 		case left == nil:
 			return settled, nil
 		case same && left.State == Doing:
-			if settled, err = g.goOn(ctx, left, Doing); err != nil && !errors.Is(err, ErrEnded) {
+			if settled, err = g.takeOver(ctx, left, Doing); err != nil && !errors.Is(err, ErrEnded) {
 				return settled, err
 			}
 		case left.Done > 0:
@@ -202,7 +202,7 @@ func (g *Groups) resume(ctx context.Context, v id.ID, direction State) (Group, e
 	}
 	if undoing := g.kinds[one.Kind].Undoing; direction == Undoing && undoing != nil {
 		if err := undoing(ctx, *one); err != nil {
-			g.leave(ctx, one, err)
+			g.abandon(ctx, one, err)
 			return *one, fmt.Errorf("%s: %w", one.Title, err)
 		}
 	}
@@ -236,8 +236,8 @@ func (g *Groups) Recover(ctx context.Context) (recovered, waiting []Group, err e
 	return recovered, waiting, errors.Join(err, g.forget(ctx))
 }
 
-// goOn takes over a group, under the lock of its scope, and carries it out in a direction.
-func (g *Groups) goOn(ctx context.Context, one *Group, direction State) (Group, error) {
+// takeOver takes over a group, under the lock of its scope, and carries it out in a direction.
+func (g *Groups) takeOver(ctx context.Context, one *Group, direction State) (Group, error) {
 	if err := g.take(ctx, one, direction); err != nil {
 		return *one, err
 	}
@@ -261,7 +261,7 @@ func (g *Groups) carryOut(ctx context.Context, one *Group) error {
 		}
 		s.Member = one.Members[s.N]
 		if err := do(ctx, s); err != nil {
-			g.leave(ctx, one, err)
+			g.abandon(ctx, one, err)
 			return fmt.Errorf("%s: %d of %d: %w", one.Title, s.N+1, one.Planned, err)
 		}
 		one.Done, one.State = s.to, s.state()

@@ -7,7 +7,7 @@ import (
 	"plimsoll/platform/metadata"
 )
 
-func sound() *metadata.Application {
+func validApplication() *metadata.Application {
 	return &metadata.Application{
 		Name: "test", Version: 1,
 		Catalogs: []metadata.Catalog{{Name: "things",
@@ -29,7 +29,7 @@ func sound() *metadata.Application {
 }
 
 func TestCheck(t *testing.T) {
-	if err := sound().Check(); err != nil {
+	if err := validApplication().Check(); err != nil {
 		t.Fatalf("a sound description: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -111,7 +111,7 @@ func TestCheck(t *testing.T) {
 			"not one of its text attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app := sound()
+			app := validApplication()
 			c.spoil(app)
 			if err := app.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want …%s…", err, c.want)

@@ -31,8 +31,8 @@ func newMemory(r *register.Register, open *register.Aged) *memory {
 	return m
 }
 
-// lend adds as many layers of each key as the required quantity needs.
-func (m *memory) lend(given *register.Layers, required map[string]int64) map[string]time.Time {
+// addLayers adds as many layers of each key as the required quantity needs.
+func (m *memory) addLayers(given *register.Layers, required map[string]int64) map[string]time.Time {
 	var rows []int
 	for _, key := range sortedKeys(required) {
 		if m.queues[key] == nil {

@@ -90,12 +90,12 @@ func (s *Server) explain(f *failure, err error, organisation string) {
 		f.Lock.Holders = append(f.Lock.Holders, shown)
 	}
 	if len(story.Holders) > 0 {
-		f.Message = s.sentence(f.Lock.Holders[0])
+		f.Message = s.describeHolder(f.Lock.Holders[0])
 	}
 }
 
-// sentence describes a holder to the user.
-func (s *Server) sentence(h holderShown) string {
+// describeHolder describes a holder to the user.
+func (s *Server) describeHolder(h holderShown) string {
 	holder, work := "another session", "something else"
 	if h.User != "" {
 		holder = h.User

@@ -103,8 +103,8 @@ type remember func(r *request, a answer)
 // rememberList stores the filter and the rows of a list.
 func (s *Server) rememberList(name string) remember {
 	return func(r *request, a answer) {
-		s.leave(r, platformKeys+"filter."+name, encodeText(r.URL.RawQuery))
-		s.leave(r, platformKeys+"list."+name, bytes.Clone(a.body))
+		s.store(r, platformKeys+"filter."+name, encodeText(r.URL.RawQuery))
+		s.store(r, platformKeys+"list."+name, bytes.Clone(a.body))
 	}
 }
 
@@ -135,13 +135,13 @@ func (s *Server) rememberDocument(name string) remember {
 		}
 		text, err := json.Marshal(list)
 		if err == nil {
-			s.leave(r, keyRecent, text)
+			s.store(r, keyRecent, text)
 		}
 	}
 }
 
-// leave stores a value. Missing room is no error: session.Figures counts it.
-func (s *Server) leave(r *request, key string, value []byte) {
+// store a value. Missing room is no error: session.Figures counts it.
+func (s *Server) store(r *request, key string, value []byte) {
 	if err := r.session.Set(key, value); err != nil && !errors.Is(err, session.ErrNoRoom) &&
 		!errors.Is(err, session.ErrDataFull) {
 		s.log.Warn("session data", "error", err)
