@@ -38,7 +38,7 @@ func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
 
 // baseWith this number of warehouses for two organisations.
 func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest.Test, string) {
-	dsn := erptest.Patient(t, filltest.Copy(t, fmt.Sprintf("warehouses_%d", warehouses), fill.Options{Items: 50,
+	dsn := erptest.WithPatience(t, filltest.Copy(t, fmt.Sprintf("warehouses_%d", warehouses), fill.Options{Items: 50,
 		Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1,
 		// What waits in so small a base would be other documents on another day, and of some days too few.
 		Until: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}))

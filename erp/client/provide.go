@@ -231,7 +231,7 @@ func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) e
 	if !known {
 		return nil
 	}
-	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false)
+	outcome, err := c.setPosted(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false)
 	if outcome == OK {
 		k.toCommission.put(commissioned{asset: last.asset})
 	}

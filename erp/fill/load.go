@@ -15,7 +15,7 @@ import (
 // each processes n things in parallel streams, each with its own connection, starting them in order.
 func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, conn *pgx.Conn, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	next := turns()
+	next := counter()
 	for range min(f.streams, n) {
 		group.Go(func() error {
 			conn, err := dial(ctx, f.db)
@@ -34,8 +34,8 @@ func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, c
 	return group.Wait()
 }
 
-// turns hands out the numbers from 0 on, each once.
-func turns() (next func() int) {
+// counter hands out the numbers from 0 on, each once.
+func counter() (next func() int) {
 	var given atomic.Int64
 	return func() int { return int(given.Add(1)) - 1 }
 }
@@ -62,7 +62,7 @@ func (f *filler) load(ctx context.Context, n int,
 	group.Go(func() error {
 		defer close(units)
 		makers, ctx := errgroup.WithContext(ctx)
-		next := turns()
+		next := counter()
 		for range min(f.streams, n) {
 			makers.Go(func() (err error) {
 				for i := next(); i < n && err == nil; i = next() {

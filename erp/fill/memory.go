@@ -108,7 +108,7 @@ func (m *memory) answer(d *document.Document, needs []posting.Need, facts *posti
 				"memory", d.Meta.Name,
 				n.Register)
 		case k.meta.Layered:
-			facts.Layers[name] = m.lend(d, k.meta, n.Keys)
+			facts.Layers[name] = m.oldestLayers(d, k.meta, n.Keys)
 		default:
 			var err error
 			if facts.Balances[name], err = m.balancesOf(k, n.Keys); err != nil {
@@ -153,8 +153,8 @@ func (m *memory) key(register string, under ...id.ID) key {
 	return k
 }
 
-// lend returns the oldest layers of a document's places, enough for what it takes and others have reserved.
-func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
+// oldestLayers returns the oldest layers of a document's places, enough for what it takes and others have reserved.
+func (m *memory) oldestLayers(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
 	lines := d.Section("lines")
 	lineItems, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
 	warehouses, items := rowset.ColumnAt[id.ID](keys, 0), rowset.ColumnAt[id.ID](keys, 1)
