@@ -33,7 +33,7 @@ func TestHalfOfTheMonths(t *testing.T) {
 		outOfOrder()
 		job := w.Wait(t, w.Submit(t, monthclose.Kind, through))
 		if job.State != jobs.Failed || !strings.Contains(job.Error, "plimsoll groups") {
-			t.Errorf("%+v", job)
+			t.Errorf("job %+v, want it failed, with the command to go on", job)
 		}
 		if !violated(t, db, "groups.whole") {
 			t.Error("the audit does not see it")
@@ -91,7 +91,7 @@ func TestHalfOfTheMonths(t *testing.T) {
 	closed := close(t, w, through)
 	if len(closed) < 1 || db.Value(t, "SELECT count(*) FROM doc_month_close WHERE NOT posted") != "0" ||
 		db.Value(t, "SELECT count(DISTINCT date) - count(*) FROM doc_month_close") != "0" {
-		t.Errorf("%+v", closed)
+		t.Errorf("closed %+v, want every month posted once", closed)
 	}
 	if again := close(t, w, through); len(again) != 1 || db.Value(t,
 		"SELECT string_agg(DISTINCT state, ' ' ORDER BY state) FROM plimsoll_group") != "undone whole" {

@@ -61,7 +61,7 @@ func TestMonth(t *testing.T) {
 	before := db.Value(t, balanceOfSales)
 	closed := close(t, w, may)
 	if len(closed) != 2 || !closed[0].Closed || !closed[1].Closed || closed[0].Result == 0 {
-		t.Errorf("%+v", closed)
+		t.Errorf("closed %+v, want both organisations, with a result", closed)
 	}
 	if db.Value(t, balanceOfSales) != "0.00" || before == "0.00" {
 		t.Errorf("balance of 90: %s, before %s", db.Value(t, balanceOfSales), before)
@@ -86,7 +86,7 @@ func TestMonth(t *testing.T) {
 	}
 
 	if open := close(t, w, `{"month": "2025-05", "reopen": true}`); open[0].Closed || open[1].Closed {
-		t.Errorf("%+v", open)
+		t.Errorf("reopened %+v, want both open", open)
 	}
 	if db.Value(t, "SELECT count(*) FROM gl_general WHERE recorder_type = 'month_close' "+
 		"AND period >= '2025-05-01'") != "0" {

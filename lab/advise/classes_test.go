@@ -51,7 +51,7 @@ func healthyNeedsNothing(t *testing.T, b *bench) {
 	r := advised(t, dsn)
 	for _, a := range r.Advice {
 		if a.Level != Note {
-			t.Errorf("%+v", a)
+			t.Errorf("a healthy server has %+v, want notes alone", a)
 		}
 	}
 	if len(r.Healthy) < 10 {
@@ -124,7 +124,7 @@ func settingsSetTwice(t *testing.T, b *bench) {
 	a := waitForAdvice(t, dsn, "twice:autovacuum_vacuum_cost_limit")
 	if text := strings.Join(a.Evidence, "; "); a.Level != Problem || !strings.Contains(text, "line 1: 1000") ||
 		!strings.Contains(text, "line 3: 2000") || !strings.Contains(text, "works with 2000") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem that names both lines and the value in use", a)
 	}
 	if advised(t, dsn).Find("twice:work_mem") != nil {
 		t.Error("work_mem stands once")
@@ -141,7 +141,7 @@ func librariesNotLoaded(t *testing.T, b *bench) {
 	}
 	a := waitForAdvice(t, dsn, "library:online_analyze")
 	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 2") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with a restart that names file and line", a)
 	}
 	out, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
 	if err == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "would not start") {
@@ -155,7 +155,7 @@ func oldStatistics(t *testing.T, b *bench) {
 	b.on(t, dsn, orders, "ANALYZE orders", "UPDATE orders SET text = 'y' WHERE id <= 15000")
 	a := waitForAdvice(t, dsn, "analyze:public.orders")
 	if a.Level != Problem || a.Changes[0].SQL != `ANALYZE "public"."orders"` {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with an ANALYZE of the table", a)
 	}
 	if _, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a}); err != nil {
 		t.Fatal(err)
@@ -171,14 +171,14 @@ func autovacuumBehind(t *testing.T, b *bench) {
 		"CREATE TABLE queue WITH (autovacuum_enabled = false) AS SELECT g AS id FROM generate_series(1, 3000) g",
 		"DELETE FROM queue")
 	if a := waitForAdvice(t, dsn, "vacuum:public.orders"); a.Level != Problem {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem", a)
 	}
 	if a := waitForAdvice(t, dsn, "autovacuum:public.quiet"); a.Level != Note || !a.Applicable() {
 		t.Errorf("nothing is missing yet: %+v", a)
 	}
 	if a := waitForAdvice(t, dsn, "autovacuum:public.queue"); a.Level != Problem ||
 		!strings.HasSuffix(a.Changes[0].Undo, "(autovacuum_enabled = false)") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem whose undo restores the option", a)
 	}
 }
 
@@ -206,7 +206,7 @@ func horizonHeld(t *testing.T, b *bench) {
 	patience.Until(t, "the dead rows are counted", func() bool { return advised(t, dsn).Find(id).Level == Problem })
 	if a := waitForAdvice(t, dsn, id); !strings.Contains(a.Evidence[1], "000 dead rows in 1 tables") ||
 		!strings.Contains(strings.Join(a.Do, ""), "after asking its owner") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want the dead rows, and to ask the session's owner", a)
 	}
 	r := advised(t, dsn)
 	for _, id := range r.IDs() {
@@ -260,7 +260,7 @@ func emptyIndexes(t *testing.T, b *bench) {
 	if text := strings.Join(a.Evidence, ""); !strings.Contains(text, "an estimate") ||
 		!strings.Contains(strings.Join(a.Do, ";"), "CREATE EXTENSION pgstattuple") ||
 		!strings.Contains(a.Prove, "REINDEX INDEX") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want an estimate, and how to measure and to compare", a)
 	}
 	if a := advised(t, dsn).Find("index-bloat:public.healthy"); a != nil {
 		t.Errorf("it is rebuilt: %+v", a)
@@ -270,7 +270,7 @@ func emptyIndexes(t *testing.T, b *bench) {
 	}
 	b.on(t, dsn, "CREATE SCHEMA measures", "CREATE EXTENSION pgstattuple SCHEMA measures")
 	if a := waitForAdvice(t, dsn, a.ID); !strings.Contains(a.Evidence[0], "pgstattuple measured leaf pages ") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want what pgstattuple measured", a)
 	}
 	b.on(t, dsn, "REINDEX INDEX by_id", // the estimate is wrong where statistics are
 		"UPDATE pg_class SET relpages = 100, reltuples = 10 WHERE relname = 'by_id'")
@@ -299,12 +299,12 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 	a := waitForAdvice(t, dsn, "foreign-key:public.deleted_lines(parent)")
 	if text := strings.Join(a.Evidence, ""); a.Level != Problem || !strings.Contains(text, "25 rows were deleted") ||
 		!strings.Contains(text, "6000 rows") || a.Memory == "" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with deleted and read rows and its cost", a)
 	}
 	r := advised(t, dsn)
 	for _, healthy := range []string{"indexed", "kept", "renamed"} {
 		if a := r.Find("foreign-key:public." + healthy + "_lines(parent)"); a != nil {
-			t.Errorf("%+v", a)
+			t.Errorf("advice on a healthy key: %+v", a)
 		}
 	}
 	// Of a table in partitions each is a key of its own to the server, and one index serves them all.
@@ -320,7 +320,7 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 	for _, one := range advised(t, dsn).Advice {
 		if one.ID == "foreign-key:public.parted_lines(parent)" {
 			if found++; !strings.Contains(one.Evidence[0], "25 rows were deleted") {
-				t.Errorf("%+v", one)
+				t.Errorf("advice %+v, want 25 deleted rows", one)
 			}
 		}
 	}
@@ -368,7 +368,7 @@ func missingIndex(t *testing.T, b *bench) {
 	dsn, _ := scanned(t, b)
 	a := waitForAdvice(t, dsn, "scan:public.orders(customer)")
 	if a.Level != Problem || strings.Contains(strings.Join(a.Evidence, ""), "77") || a.Memory == "" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem without values, with its cost", a)
 	}
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	for range 2 {
@@ -411,10 +411,10 @@ func needlessIndexes(t *testing.T, b *bench) {
 		"CREATE INDEX two ON orders (customer)", "CREATE INDEX alone ON orders (customer, id)",
 		"CREATE INDEX again ON orders (id)", "UPDATE orders SET text = 'y' WHERE id < 2000")
 	if a := waitForAdvice(t, dsn, "index:public.two"); a.Level != Problem {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem", a)
 	}
 	if a := waitForAdvice(t, dsn, "index:public.again"); !strings.Contains(a.Title, "orders_pkey") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want orders_pkey named as the same index", a)
 	}
 	if advised(t, dsn).Find("index:public.alone") != nil {
 		t.Error("nobody has used its table yet")
@@ -440,7 +440,7 @@ func spills(t *testing.T, b *bench) {
 	}
 	run(t, conn, "SELECT pg_stat_force_next_flush()")
 	if a := waitForAdvice(t, dsn, "setting:work_mem"); a.Memory == "" || len(a.Changes) != 1 || a.Changes[0].Restart {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want one change without a restart, with its memory", a)
 	}
 }
 
@@ -455,7 +455,7 @@ func smallBuffers(t *testing.T, _ *bench) {
 	}
 	run(t, conn, "SELECT pg_stat_force_next_flush()")
 	if a := waitForAdvice(t, own.own.DSN(), "setting:shared_buffers"); !a.Changes[0].Restart || a.Memory == "" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a change with a restart, with its memory", a)
 	}
 }
 
@@ -463,7 +463,7 @@ func statisticsTarget(t *testing.T, b *bench) {
 	b.configure(t, "default_statistics_target = 10000\n")
 	if a := waitForAdvice(t, b.database(t), "setting:default_statistics_target"); a.Level != Problem ||
 		!strings.Contains(a.Evidence[0], "user.conf, line 1") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem that names file and line", a)
 	}
 }
 
@@ -480,7 +480,7 @@ func shortSessions(t *testing.T, b *bench) {
 	waitForAdvice(t, dsn, "connections:storm")
 	lower(t, usedMost, 0)
 	if a := waitForAdvice(t, dsn, "connections:limit"); a.Level != Problem || a.Memory == "" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with its memory", a)
 	}
 }
 
@@ -512,7 +512,7 @@ func tempWithoutStatistics(t *testing.T, b *bench) {
 	run(t, conn, "CREATE TEMP TABLE filled AS SELECT g, repeat('x', 100) FROM generate_series(1, 5000) g")
 	if a := waitForAdvice(t, dsn, "temp-statistics"); a.Level != Note ||
 		!strings.Contains(a.Evidence[0], "1 temp tables") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a note on one temp table", a)
 	}
 	run(t, conn, "ANALYZE filled")
 	if advised(t, dsn).Find("temp-statistics") != nil {
@@ -587,7 +587,7 @@ func splitTotals(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	b.on(t, dsn, "CREATE TABLE gl_general_totals AS SELECT g AS id, g % 8 AS split FROM generate_series(1, 5000) g")
 	if a := waitForAdvice(t, dsn, "totals:general"); a.Do[0] != "plimsoll recalculate general" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a recalculation", a)
 	}
 }
 

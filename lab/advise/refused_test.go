@@ -38,7 +38,7 @@ func oneRefusal(t *testing.T, b *bench) {
 	}
 	if len(out.Refused) != 2 || out.Refused[0].Advice != "wrong" || !strings.Contains(out.Refused[0].Why, "work_mem") ||
 		out.Refused[1].Advice != "gone" || !strings.Contains(out.Refused[1].Why, "does not exist") {
-		t.Errorf("%+v", out.Refused)
+		t.Errorf("refused %+v, want the wrong value and the missing table", out.Refused)
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil {
 		t.Error(err)
@@ -66,7 +66,7 @@ func ownerOfATable(t *testing.T, b *bench) {
 	}
 	for _, r := range out.Refused {
 		if !strings.Contains(r.Why, "needs a superuser") {
-			t.Errorf("%+v", r)
+			t.Errorf("refused %+v, want that a superuser is needed", r)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func droppedIndex(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.Command, "TABLESPACE") || strings.Contains(out.Command, "CONCURRENTLY") {
-		t.Errorf("%s", out.Command)
+		t.Errorf("%s, want the tablespace, without CONCURRENTLY", out.Command)
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil {
 		t.Fatal(err)
@@ -281,7 +281,7 @@ func throughAPooler(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	_, err := (Applier{DSN: clustertest.Pooler(t, dsn), Folder: t.TempDir()}).Apply(patience.Context(t), several())
 	if err == nil || !strings.Contains(err.Error(), "pooler") || value[string](t, dsn, "SHOW work_mem") != "7MB" {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want the pooler refused and work_mem unchanged", err)
 	}
 }
 

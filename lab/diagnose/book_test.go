@@ -68,7 +68,7 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 		l := b.ledger(nil, "elsewhere")
 		wantShare(t, l, Unsplit, 0.5)
 		if l.line(OnCPU) != nil || l.line(forCPU) != nil || l.Processor != "elsewhere" {
-			t.Errorf("%+v", l)
+			t.Errorf("ledger %+v, want running sessions not split", l)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestLedger_KnowsTheOperationsOfATimeline(t *testing.T) {
 		at(1, "active", "Lock:tuple", ""), at(2, "active", "Lock:tuple", "")}})
 	e := b.ledger(nil, "").line(string(waits.Lock)).Events[0]
 	if len(e.Operations) != 1 || e.Operations[0].Name != "goods_sale.post" || e.Operations[0].S != tick.Seconds() {
-		t.Errorf("%+v", e.Operations)
+		t.Errorf("operations %+v, want one tick of goods_sale.post", e.Operations)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestStories(t *testing.T) {
 	s := all[0]
 	if s.Root.Application != "clerk" || !s.Root.Client || s.Root.LongGapS != 3 || s.Victims != 4 || s.LongS != 5 ||
 		s.Object != "a row of public.stock" {
-		t.Errorf("%+v", s)
+		t.Errorf("story %+v, want the clerk's, of a row of public.stock, with four victims", s)
 	}
 	if math.Abs(s.Share-0.8) > 1e-9 || math.Abs(s.LostS-4) > 1e-9 {
 		t.Errorf("%.2f s lost, %.2f of the time: four of five sessions waited for a second", s.LostS, s.Share)
@@ -221,7 +221,7 @@ func TestStories(t *testing.T) {
 		b.takeLocks(lockLook{covers: tick, blocked: []waits.Blocked{{PID: 7, Blockers: []int{0}}}}, nil)
 		for _, s := range b.stories {
 			if s.Root.Application != "a prepared transaction" {
-				t.Errorf("%+v", s.Root)
+				t.Errorf("root %+v, want a prepared transaction", s.Root)
 			}
 		}
 	})

@@ -170,7 +170,7 @@ func TestMissingIndex_KeepsTheWholeStatement(t *testing.T) {
 	findings, _ := judge(m, &s)
 	if len(findings) == 0 || len(findings[0].Statements) != 1 ||
 		!strings.HasSuffix(findings[0].Statements[0], "FROM t WHERE document = ?") {
-		t.Errorf("%+v", findings)
+		t.Errorf("findings %+v, want one that names its statement without values", findings)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestCauses_WhatReadingDoesNotExplain(t *testing.T) {
 				found[f.Name] = f.Level == Problem
 			}
 			if found["dead-rows"] != c.bloat || found["log-flush"] != c.commit {
-				t.Errorf("%v", found)
+				t.Errorf("problems %v, not those of the case", found)
 			}
 		})
 	}

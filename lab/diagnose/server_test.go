@@ -93,7 +93,7 @@ func TestRun_NamesAnIdleClientThatHoldsAHotRow(t *testing.T) {
 	s := d.Stories[0]
 	if s.Root.Application != "clerk" || !strings.Contains(s.Object, "hot") || s.Victims != 3 ||
 		!strings.HasPrefix(s.Root.Statement, "BEGIN; UPDATE hot") {
-		t.Errorf("%+v", s)
+		t.Errorf("story %+v, want the clerk's, of hot, with three victims", s)
 	}
 	if sum := d.Ledger.sum(); sum < 0.999 || sum > 1.001 {
 		t.Errorf("the ledger adds up to %v", sum)

@@ -24,7 +24,7 @@ func TestRun_RunsNothingThatAUserOfTheDatabasePlanted(t *testing.T) {
 			}
 			for _, s := range d.Unavailable {
 				if s.Name == counters.Databases || s.Name == counters.WAL {
-					t.Errorf("%+v", s)
+					t.Errorf("%+v is unavailable, want it read", s)
 				}
 			}
 			if told := sprung(); len(told) > 0 {

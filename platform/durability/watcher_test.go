@@ -122,7 +122,7 @@ func TestGivingUp(t *testing.T) {
 	w.answer(func(*batch) bool { return true })
 	w.giveUp(left)
 	if f := w.Figures(); f.Waiting != 0 || f.Answers != 4 || f.Unknown != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("figures %+v, want four answers, two of them unknown", f)
 	}
 	_ = w.Wait(ctx, origin) // leaves a batch without answers
 	<-w.wake

@@ -90,7 +90,7 @@ func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
 		now() + n * interval '1 s' FROM (VALUES (1, 'first'), (2, 'second')) v (n, scope)`)
 	left := leftOf(t, db)
 	if len(left) != 2 || left[1].Scope != "second" {
-		t.Fatalf("%+v", left)
+		t.Fatalf("left are %+v, want both, the second last", left)
 	}
 	undoOne := group.New(db, group.Kind{Name: "objects", Undo: func(ctx context.Context, s group.Step) error {
 		if s.N == 0 {

@@ -37,7 +37,7 @@ func TestMark_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	}
 	second := mark(dsn, "plimsoll run B")
 	if c := look(); !slices.Equal(c.Loads, []string{"plimsoll run B"}) {
-		t.Errorf("%+v", c)
+		t.Errorf("others are %+v, want the second load", c)
 	}
 	second.Close(ctx)
 	patience.Until(t, "the mark is gone", func() bool { return len(look().Loads) == 0 })

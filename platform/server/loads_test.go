@@ -20,7 +20,7 @@ func (b *bundle) mark(t *testing.T, report string) (int, []string) {
 	status, _, body := b.call(t, "POST", "/health/load", report)
 	var others presence.OtherUsers
 	if status == http.StatusOK && json.Unmarshal([]byte(body), &others) != nil {
-		t.Fatalf("%s", body)
+		t.Fatalf("%s, want other users as JSON", body)
 	}
 	return status, others.Loads
 }

@@ -206,7 +206,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Load(file); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("a report of another schema: %v, want a usage error", err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestTake(t *testing.T) {
 		t.Fatalf("%v: %s", err, problem.HintOf(err))
 	}
 	if r.Server.Version == "" || r.Probes.Trip == nil || len(r.Items) != 13 || len(r.Topology.Processors) == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("report %+v lacks the server, its round trip, items or processors", r)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("it left %v", left)

@@ -237,7 +237,7 @@ func TestCompare_RestartsTheServer(t *testing.T) {
 	}
 	for i := range s.Sides {
 		if _, err := s.run(t.Context(), turn{Load, 1, i}); err == nil || !strings.Contains(err.Error(), "enough") {
-			t.Errorf("%v", err)
+			t.Errorf("%v, want the server's refusal of the settings", err)
 		}
 	}
 	if !slices.Equal(started, []string{"", "2GB"}) {
@@ -313,7 +313,7 @@ func TestCompare_Budget(t *testing.T) {
 	o.Budget = time.Nanosecond
 	c := compared(t, o)
 	if c.Stopped != ByBudget || c.Complete || len(c.Runs) != 0 || c.Findings[0].Verdict != verdict.TooFew {
-		t.Errorf("%+v", c)
+		t.Errorf("comparison %+v, want it stopped by its budget before the first run", c)
 	}
 }
 
@@ -412,7 +412,7 @@ func TestWaits_OfOneSideAlone(t *testing.T) {
 		}
 	}
 	if len(only) != 2 || only["Each"] != "B" || only["Once"] != "" {
-		t.Errorf("%v", only)
+		t.Errorf("events on one side only: %v, want Each on B and Once on both", only)
 	}
 }
 
@@ -497,7 +497,7 @@ func TestCompare_RealServer(t *testing.T) {
 			}
 		}
 		if r.Figures["work"][MetricDefault] <= 0 || r.Waits == nil {
-			t.Errorf("%+v", r)
+			t.Errorf("run %+v, want a latency and waits", r)
 		}
 	}
 }
@@ -642,11 +642,11 @@ func TestCompare_EndsWhenASideIsNotPutBack(t *testing.T) {
 	o.Sides[1].Clearing.Command = []string{"sh", "-c", "echo the disk is full >&2; exit 3"}
 	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "restore it") ||
 		!strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("%v", err)
+		t.Errorf("a failed restore command: %v, want its words", err)
 	}
 	o.Sides[1].Clearing = Clearing{SQL: "SELECT 1"}
 	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a command has no database") {
-		t.Errorf("%v", err)
+		t.Errorf("SQL for a command: %v, want it refused", err)
 	}
 }
 

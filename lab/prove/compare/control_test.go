@@ -61,7 +61,7 @@ func TestControl_JudgesTheMetricAskedFor(t *testing.T) {
 	one := c.Findings[0].AtOneUser
 	if one == nil || one.Verdict != verdict.Worse || one.Effect < 1.9 ||
 		!strings.Contains(one.text(c.Plan.metric()), ": database CPU per operation +9") {
-		t.Errorf("%+v", one)
+		t.Errorf("for one user: %+v, want it worse by twice the CPU", one)
 	}
 }
 

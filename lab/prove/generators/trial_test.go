@@ -88,7 +88,7 @@ func TestTrialMeasuresAGenerator(t *testing.T) {
 	made := try(t, caller(calling), work{busy, 2}, 8)
 	if made.Wrong != "" || made.Rate < 0 || made.Cores < 0 || made.Served < 0 || made.Resident < 1<<20 ||
 		made.Refused != 0 || made.Own.Answers != 1 || made.WindowSec < 0.3 {
-		t.Errorf("%+v", made)
+		t.Errorf("trial %+v, want one answer and all figures", made)
 	}
 }
 

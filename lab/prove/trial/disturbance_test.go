@@ -189,7 +189,7 @@ func TestMachine_SeesStrangers(t *testing.T) {
 	why := strings.Join(end(), "; ")
 	if !strings.Contains(why, "other processes used") || !strings.Contains(why, "a-stranger") ||
 		strings.Contains(why, burner.Name) {
-		t.Errorf("%q", why)
+		t.Errorf("disturbed by %q, want a-stranger named and not the burners", why)
 	}
 }
 
@@ -230,6 +230,6 @@ func TestMachine_OrphansAreNoStrangers(t *testing.T) {
 	used := burners.Used()
 	patience.Until(t, "the orphan has worked", func() bool { return burners.Used() > used+100*time.Millisecond })
 	if why := strings.Join(end(), "; "); strings.Contains(why, "an-orphan") {
-		t.Errorf("%q", why)
+		t.Errorf("disturbed by %q, want no orphan of ours", why)
 	}
 }

@@ -48,14 +48,14 @@ func TestPlay(t *testing.T) {
 			t.Errorf("%+v, %v", f, err)
 		}
 		if len(f.Figures) != 2 || f.Figures[0].Name != "new: speed" || len(f.Figures[0].Values) != 4 {
-			t.Errorf("%+v", f.Figures)
+			t.Errorf("figures %+v, want two of four values", f.Figures)
 		}
 		if len(f.Conditions) != 2 || f.Conditions[1].Name != "judged by" {
-			t.Errorf("%+v", f.Conditions)
+			t.Errorf("conditions %+v, want two, the second how it is judged", f.Conditions)
 		}
 		if !slices.Equal(happened[:2], []string{"open old", "open new"}) ||
 			!slices.Equal(happened[10:], []string{"close new", "close old"}) {
-			t.Errorf("%q", happened)
+			t.Errorf("happened %q, want opened in order and closed in reverse", happened)
 		}
 	})
 	t.Run("TellsHowFarItIs", func(t *testing.T) {

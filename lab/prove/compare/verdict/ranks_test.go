@@ -18,7 +18,7 @@ func TestTheTestOfTies(t *testing.T) {
 		t.Errorf("%v, %v", p, swapped)
 	}
 	if row := Of(ones, one, Rule{Margin: 0.05}); row.Verdict != Inconclusive {
-		t.Errorf("%+v", row)
+		t.Errorf("one pair: %+v, want it inconclusive", row)
 	}
 	if p := testOf(ones, ones[:3]); p != 1 {
 		t.Errorf("all equal: %v", p)

@@ -99,7 +99,7 @@ func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
 	}
 	if len(f.Figures) != 6 || f.Figures[0].Name != "posted documents, classic, chains of 100: documents" ||
 		len(f.Figures[0].Values) != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("finding %+v, want six figures, of two turns each", f)
 	}
 	var temp, users int64
 	err = db.Read(t.Context(), func(w *database.Work) error {

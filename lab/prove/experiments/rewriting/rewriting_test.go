@@ -64,12 +64,12 @@ func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
 		paced := strings.HasSuffix(figure.Name, pace)
 		if paced || strings.HasSuffix(figure.Name, waitsShare) {
 			if measured++; len(figure.Values) != 1 || paced && figure.Values[0] <= 0 {
-				t.Errorf("%+v", figure)
+				t.Errorf("figure %+v, want one value, and a pace above zero", figure)
 			}
 		}
 	}
 	if measured != 6 {
-		t.Errorf("%+v", f.Figures)
+		t.Errorf("figures %+v, want pace and waits of three sides", f.Figures)
 	}
 }
 
