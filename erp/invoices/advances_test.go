@@ -17,8 +17,8 @@ func advanceInvoice(d erptest.Desk, payment id.ID, sum string) erptest.Fields {
 	return d.Invoice(payment).With("advance", sum)
 }
 
-// An advance of a customer is charged VAT when its invoice is issued; the invoices of what is shipped for it take it
-// back.
+// An advance of a customer is charged VAT when its invoice is issued; the invoices of what is shipped for it reverse
+// that.
 func TestAnAdvanceOfACustomerIsChargedUntilItIsShipped(t *testing.T) {
 	d := erptest.NewDesk(t, 1)
 	small := d.Post(t, "bank-receipt", "", d.Payment("60.00", "B-1"))
@@ -87,7 +87,7 @@ func TestAnInvoiceOfWhatWasOwedSetsNothingOff(t *testing.T) {
 }
 
 // The VAT of an advance to a supplier is deducted when its invoice comes; the invoices of what is received for it
-// restore it.
+// reverse that.
 func TestAnAdvanceToASupplierIsDeductedUntilItIsReceived(t *testing.T) {
 	d := erptest.NewDesk(t, 1)
 	d.Post(t, "bank-receipt", "", d.Payment("500.00", "B-1"))

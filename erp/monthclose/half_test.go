@@ -51,7 +51,7 @@ func TestHalfOfTheMonths(t *testing.T) {
 		t.Errorf("another one began: %+v", job)
 	}
 	db.Exec(t, "DELETE FROM acc_batches_boundary")
-	// it was refused: that is for somebody to decide
+	// it was refused: a user must decide
 	if err := background.Recover(t.Context(), db.Database, w.Jobs, slog.New(slog.DiscardHandler)); err != nil ||
 		!violated(t, db, "groups.whole") {
 		t.Errorf("recovered: %v", err)

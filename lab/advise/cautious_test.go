@@ -57,7 +57,7 @@ func TestOnce_KeepsTheEvidenceOfEach(t *testing.T) {
 	}
 }
 
-// A high price makes no index that is perhaps of use once a year go by itself, nor a session end.
+// --all never drops an index that may be used once a year, nor terminates a session, however high the price.
 func TestIDs_LeaveOutWhatMayCostSomebodyElse(t *testing.T) {
 	price := 0.9
 	a := index{Name: "yearly", Schema: "public", Table: "orders"}.unread(nil)
@@ -148,7 +148,7 @@ func TestNeedlessOf(t *testing.T) {
 	}
 }
 
-// A standby counts nothing of what its primary writes: that is not health.
+// A standby's statistics do not count what its primary writes, so zeros there do not mean that all is well.
 func TestClasses_ThatOnlyAPrimaryCounts(t *testing.T) {
 	var names []string
 	for _, c := range classes {

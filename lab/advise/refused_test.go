@@ -11,7 +11,8 @@ import (
 	"plimsoll/test/patience"
 )
 
-// TestApplier is about servers of somebody else: half forbidden, busy, with traps, and one that does not start again.
+// TestApplier is about other people's servers: with few privileges, busy, with hostile objects, and one that does not
+// restart.
 func TestApplier(t *testing.T) {
 	b := newSmall(t)
 	for name, test := range map[string]func(*testing.T, *bench){
@@ -126,7 +127,7 @@ func unfinished(t *testing.T, dsn string) int {
 	return value[int](t, dsn, "SELECT count(*) FROM pg_index WHERE NOT indisvalid")
 }
 
-// buildCancelled by somebody: it is told, what it left is removed, and the others go on.
+// buildCancelled by somebody: it is reported, the invalid index is dropped, and the other builds go on.
 func buildCancelled(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	writer := clustertest.Connect(t, dsn, "")
@@ -170,7 +171,7 @@ func lockWait(t *testing.T, b *bench) {
 	}
 }
 
-// traps: whoever may create objects must not have a superuser run them.
+// traps: a user who may create objects must not be able to make a superuser run their code.
 func traps(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	sprung := clustertest.Traps(t, dsn)
@@ -260,7 +261,7 @@ func nameOfAnother(t *testing.T, b *bench) {
 	}
 }
 
-// revertGoesOn where one step cannot be undone.
+// revertGoesOn with the other steps where one cannot be undone.
 func revertGoesOn(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
@@ -285,7 +286,7 @@ func throughAPooler(t *testing.T, b *bench) {
 	}
 }
 
-// overriddenSetting: ALTER SYSTEM writes it, and nobody gets it.
+// overriddenSetting: ALTER SYSTEM writes it, and no session gets it.
 func overriddenSetting(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	b.on(t, dsn, "ALTER DATABASE "+value[string](t, dsn, "SELECT current_database()::text")+" SET random_page_cost = 3")

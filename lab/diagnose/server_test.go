@@ -157,7 +157,7 @@ func TestRun_LooksOnceHoweverShortItsTime(t *testing.T) {
 	}
 }
 
-// A user without the right sees sessions as if they did nothing: no report is better than such a report.
+// To a user without the privilege all sessions look idle: no report is better than such a report.
 func TestRun_NeedsTheRightToSee(t *testing.T) {
 	blind := as(t, clustertest.Database(t), "diagnose_blind", "")
 	d, err := Run(patience.Context(t), Options{DSN: blind, Duration: time.Second, Rate: RateDefault})

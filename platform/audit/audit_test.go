@@ -90,7 +90,7 @@ func TestChangesSinceACleanPoint(t *testing.T) {
 	}
 }
 
-// TestOneMissingTableDoesNotEndAnAudit finds another damage beside it.
+// TestOneMissingTableDoesNotEndAnAudit also finds other damage.
 func TestOneMissingTableDoesNotEndAnAudit(t *testing.T) {
 	s := shop(t)
 	s.Clean(t)

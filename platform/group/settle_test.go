@@ -78,8 +78,8 @@ func TestTheLastStepOfADeadOwnerIsSeen(t *testing.T) {
 	}
 }
 
-// Somebody undoes a group while a recovery is busy with an older one, and that is refused: the recovery does not do
-// the group again.
+// Somebody undoes a group while a recovery is busy with an older one, which is refused: the recovery does not repeat
+// the group.
 func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	db := made(t, dsn)

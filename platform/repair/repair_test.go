@@ -187,7 +187,7 @@ func TestReverse_BesideARepostOfTheSameDocument(t *testing.T) {
 	}
 }
 
-// A document that stays wrong keeps its witness, whatever else about it was repaired.
+// A document that stays wrong keeps the totals that show it, whatever else about it was repaired.
 func TestTotalsUnderAWrongDocumentStay(t *testing.T) {
 	s := shop(t)
 	d := receipt(t, s, 1)

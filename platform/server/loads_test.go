@@ -14,7 +14,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// mark a load through the worker; the others that it names.
+// mark registers a load at the worker, which answers with the other loads.
 func (b *bundle) mark(t *testing.T, report string) (int, []string) {
 	t.Helper()
 	status, _, body := b.call(t, "POST", "/health/load", report)

@@ -636,8 +636,8 @@ func rowsOf(t *testing.T, s Side, table string) int {
 	return clustertest.Exec(t, s.Run.DSN, "SELECT count(*)::int FROM "+table)
 }
 
-// A command that cannot put its side back ends the comparison.
-func TestCompare_EndsWhenASideIsNotPutBack(t *testing.T) {
+// A command that cannot restore its side ends the comparison.
+func TestCompare_EndsWhenASideIsNotRestored(t *testing.T) {
 	o := programs(t, "100")
 	o.Sides[1].Clearing.Command = []string{"sh", "-c", "echo the disk is full >&2; exit 3"}
 	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "restore it") ||

@@ -77,7 +77,7 @@ func (d data) mayFail(failures Metric) bool {
 	return false
 }
 
-// countFailures: who fails more loses, however fast the rest is.
+// countFailures: the side that fails more often loses, however fast its other operations are.
 func (j *judgement) countFailures(failed verdict.Row) {
 	switch failed.Verdict {
 	case verdict.Worse:

@@ -9,7 +9,7 @@ import (
 	"plimsoll/platform/problem"
 )
 
-// Runs of another server, and of another version of the program, are never put together with those that were made.
+// Runs of another server, and of another version of the program, are never combined with those that were recorded.
 func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 	side := server(t)
 	side.Run.Users = fewUsers

@@ -94,7 +94,7 @@ func (s *Side) check(ctx context.Context) (err error) {
 	return nil
 }
 
-// identify the server, so that runs of another one are never put together with those of this one.
+// identify the server, so that runs of another one are never combined with those of this one.
 func (s *Side) identify(ctx context.Context) error {
 	if s.Run.DSN == "" {
 		return nil
