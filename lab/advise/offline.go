@@ -131,7 +131,7 @@ func (h Applier) journals() (all []*Journal, err error) {
 func (j *Journal) autoConf() string { return filepath.Join(j.Data, autoConf) }
 
 // byHand are the lines to change where the file is not ours.
-func (j *Journal) byHand(of func(Step) bool) (lines []string) {
+func (j *Journal) byHand(concerns func(Step) bool) (lines []string) {
 	for i := len(j.Steps) - 1; i >= 0; i-- {
 		s := j.Steps[i]
 		switch {
@@ -153,7 +153,7 @@ var (
 )
 
 // putBack restores settings in the file of a server that is down, and notes it. It returns the steps as they are then.
-func (j *Journal) putBack(of func(Step) bool) (put []Step, err error) {
+func (j *Journal) putBack(concerns func(Step) bool) (put []Step, err error) {
 	var steps []*Step
 	for i := len(j.Steps) - 1; i >= 0; i-- {
 		if s := &j.Steps[i]; s.Change.Kind == Setting && s.open() && concerns(*s) {
