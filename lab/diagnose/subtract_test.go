@@ -13,7 +13,7 @@ import (
 
 // ledgerOf a load of a hundred transactions a second.
 func ledgerOf(sessions float64, shares map[string]float64) *Diagnosis {
-	d := &Diagnosis{Ledger: Ledger{Sessions: sessions}, Rates: []Rate{{transactionsRate, new(100)}}}
+	d := &Diagnosis{Ledger: Ledger{Sessions: sessions}, Rates: []Rate{{transactionsRate, new(100.0)}}}
 	for class, share := range shares {
 		d.Ledger.Lines = append(d.Ledger.Lines, Line{Class: class, Share: share})
 	}
