@@ -104,7 +104,7 @@ func (r *Report) judge() {
 		return
 	}
 	for _, s := range r.Sides {
-		if s.FlushMS == judgedMS && slices.ContainsFunc(s.Turns, Turn.silent) {
+		if s.FlushMS == judgedMS && slices.ContainsFunc(s.Turns, Turn.empty) {
 			r.Verdicts = append(r.Verdicts, Verdict{Text: fmt.Sprintf("%s rows, %s: operations acknowledged in each "+
 				"turn (--duration makes turns longer)", s.Rows, s.Mode)})
 		}
