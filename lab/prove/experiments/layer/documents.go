@@ -51,7 +51,7 @@ var postedDocumentsCondition = claims.Condition{Name: postedTitle, Text: without
 // withoutThinking describes the load of users without think time, on operations of one kind.
 func withoutThinking(kind string) string {
 	return fmt.Sprintf("%d users without think time, over HTTP on a worker in this process; each key operation that "+
-		"%s is as frequent as its weight", site.Clients, kind)
+		"%s occurs in proportion to its weight", site.Clients, kind)
 }
 
 // postedDocuments measures tweaks of the classic shape for users who post documents, in turns like the batch of
