@@ -271,7 +271,7 @@ func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
 // judgeComparison decides the exit code.
 func judgeComparison(c *compare.Comparison) error {
 	switch c.Stopped {
-	case compare.ByHand:
+	case compare.ByUser:
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d runs, which are kept", len(c.Runs)), goOn)
 	case compare.ByVoid:
 		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than valid, the machine "+

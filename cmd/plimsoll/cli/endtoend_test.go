@@ -594,7 +594,7 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	}
 	o := plimsoll(t, args...)
 	o.wantRun(t)
-	for _, line := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
+	for _, line := range []string{"creating cluster", "it is stopped again at the end", "filled a base of"} {
 		if !strings.Contains(o.stderr, line) {
 			t.Errorf("stderr lacks %q:\n%s", line, o.stderr)
 		}
@@ -609,7 +609,7 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	}
 	again := plimsoll(t, args...)
 	again.wantRun(t)
-	if strings.Contains(again.stderr, "making cluster") || strings.Contains(again.stderr, "filled a base") {
+	if strings.Contains(again.stderr, "creating cluster") || strings.Contains(again.stderr, "filled a base") {
 		t.Errorf("made again what was there:\n%s", again.stderr)
 	}
 	s.keepsRunsPrivate(t)

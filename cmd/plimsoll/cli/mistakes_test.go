@@ -79,7 +79,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CompareMistypedMetric", []string{"compare", "plimsoll", "--set-b", "jit=off", "--metric", "latencyms"},
 			[]string{`no metric "latencyms"`, "did you mean latency_ms?"}},
 		{"CompareControlOfCommands", []string{"compare", "--command-a", "a", "--command-b", "b", "--control"},
-			[]string{"--control: a command makes its own load"}},
+			[]string{"--control: a command generates its own load"}},
 		{"CompareNoSetting", []string{"compare", "plimsoll", "--set-b", "work_mem"}, []string{"is not NAME=VALUE"}},
 		{"CompareCommandWithSQL", []string{"compare", "--command-a", "a", "--command-b", "b", "--sql-b", "SELECT 1"},
 			[]string{"B: a command takes no settings, tweaks, SQL"}},
@@ -87,7 +87,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CompareMissingSides", []string{"compare", "--sides", "/no/such.toml"}, []string{"read sides /no/such.toml"}},
 		{"CompareFewPairs", []string{"compare", "a", "b", "--pairs", "3"}, []string{"--pairs: must be between 4 and"}},
 		{"CompareNothingToResume", []string{"compare", "--command-a", "a", "--command-b", "b", "--resume"},
-			[]string{"no comparison with these settings was stopped"}},
+			[]string{"there is no stopped comparison with these settings"}},
 		{"UnknownShell", []string{"completion", "zhs"}, []string{`unknown shell "zhs"`}},
 		{"UnknownCluster", []string{"down", "nosuch"}, []string{`no cluster "nosuch"`}},
 		{"UnknownClusterToRunOn", []string{"run", "--cluster", "nosuch"},
@@ -297,7 +297,7 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 			o := plimsoll(t, command, "--html", filepath.Join(state, "none", "x.html"))
 			o.want(t, ExitEnvironment, "write report", "no such file or directory",
 				"hint: name a file in a folder that exists")
-			if strings.Contains(o.stderr, "making cluster") {
+			if strings.Contains(o.stderr, "creating cluster") {
 				t.Error("that was known beforehand")
 			}
 		}

@@ -111,7 +111,7 @@ func show(s State) shown {
 // marks of a finding that does not hold as it is.
 func marks(f Found) (all []string) {
 	if f.Stale != "" {
-		all = append(all, "stale: of another "+f.Stale)
+		all = append(all, "stale: recorded with another "+f.Stale)
 	}
 	if f.Partial {
 		all = append(all, "stopped early")
