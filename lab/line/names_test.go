@@ -1,7 +1,6 @@
 package line
 
 import (
-	"encoding/json"
 	"testing"
 
 	"plimsoll/test/golden"
@@ -20,17 +19,5 @@ func TestFingerprint_OfAPlanStays(t *testing.T) {
 		Reset: ResetCopy, Workers: 1, Profile: "tuned", Configuration: "plimsoll+lean", Serve: "serve --shape=lean"}
 	if got := plan.Fingerprint(); got != "58f6c38835fd" {
 		t.Errorf("fingerprint %s", got)
-	}
-}
-
-// Searches were kept with load_unmade before it was called generator_late.
-func TestTrial_ReadsTheFirstNameOfALateGenerator(t *testing.T) {
-	for text, late := range map[string]bool{`{"load_unmade": true}`: true, `{"generator_late": true}`: true,
-		`{"load_unmade": false}`: false, `{}`: false} {
-		var got Trial
-		if err := json.Unmarshal([]byte(text), &got); err != nil || got.GeneratorLate != late ||
-			got.LoadUnmade != late {
-			t.Errorf("%s: %+v, %v", text, got, err)
-		}
 	}
 }
