@@ -13,8 +13,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/advise"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 )
 
 type adviseOptions struct {
@@ -177,9 +177,9 @@ func (a *app) handsOn(c *cluster.Cluster) advise.Applier {
 
 // baseOf a cluster that runs: the ERP's, if it has one.
 func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
-	has, err := rig.HasDatabase(ctx, c)
+	has, err := system.HasDatabase(ctx, c)
 	if has {
-		return c.DSN(rig.Database).Secret(), err
+		return c.DSN(system.Database).Secret(), err
 	}
 	return c.DSN("").Secret(), err
 }

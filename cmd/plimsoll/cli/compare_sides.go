@@ -19,7 +19,7 @@ import (
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/compare"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 	"plimsoll/platform/worker/shape"
 )
 
@@ -315,7 +315,7 @@ type sidesUp struct {
 	*app
 	o     compareOptions
 	bases map[string]base // by cluster or connection string
-	rigs  []*rig.Rig
+	rigs  []*system.Rig
 	erp   []configuration // sides with the ERP
 }
 
@@ -419,11 +419,11 @@ func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, k
 		if erp {
 			var from string
 			if from, err = side.Reset.StartsFrom(ctx, side.Run.Scenario, b.dsn, false); err == nil {
-				b.Base, err = rig.Look(ctx, from)
+				b.Base, err = system.Look(ctx, from)
 			}
 		}
 	case erp:
-		var r *rig.Rig
+		var r *system.Rig
 		r, b, err = s.baseOf(ctx, key, line.Options{Run: side.Run, Reset: side.Reset})
 		if r != nil {
 			s.rigs = append(s.rigs, r)

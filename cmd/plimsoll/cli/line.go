@@ -14,8 +14,8 @@ import (
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
 // Defaults of a trial: shorter than a single run, since a search makes a dozen.
@@ -192,7 +192,7 @@ func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (
 		if err != nil {
 			return nil, err
 		}
-		if options.Run.Scale, err = rig.Scale(ctx, from); err != nil {
+		if options.Run.Scale, err = system.Scale(ctx, from); err != nil {
 			return nil, err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 	"plimsoll/platform/worker/shape"
 )
 
@@ -112,8 +112,8 @@ func (a *app) searchAll(ctx context.Context, all []configuration, options line.O
 // base of the ERP in a cluster that runs.
 type base struct {
 	dsn, profile string
-	rig.Base
-	rig *rig.Rig // nil: the server is not ours to start and stop
+	system.Base
+	rig *system.Rig // nil: the server is not ours to start and stop
 }
 
 // basesOf brings up every cluster that is named, by name. What was started is taken down also
@@ -121,7 +121,7 @@ type base struct {
 func (a *app) basesOf(ctx context.Context, all []configuration, o line.Options) (bases map[string]base,
 	takeDown func() error, err error) {
 	bases = map[string]base{}
-	var rigs []*rig.Rig
+	var rigs []*system.Rig
 	takeDown = func() (err error) {
 		for _, r := range rigs {
 			err = errors.Join(err, r.Close())
@@ -152,12 +152,12 @@ func (a *app) basesOf(ctx context.Context, all []configuration, o line.Options) 
 	return bases, takeDown, sameBases(all, bases)
 }
 
-func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*rig.Rig, base, error) {
+func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*system.Rig, base, error) {
 	name, err := a.pickOrName(ctx, name, "")
 	if err != nil {
 		return nil, base{}, err
 	}
-	r, err := rig.Up(ctx, rig.Options{
+	r, err := system.Up(ctx, system.Options{
 		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, "")},
 		Fill: fill.Options{Progress: a.fillProgress()}, Say: a.meter.Say,
 	})
@@ -170,7 +170,7 @@ func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*rig.Rig
 	if err != nil {
 		return r, b, err
 	}
-	b.Base, err = rig.Look(ctx, from)
+	b.Base, err = system.Look(ctx, from)
 	return r, b, err
 }
 

@@ -16,7 +16,7 @@ import (
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/costs"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 	"plimsoll/platform/data/durability"
 	"plimsoll/platform/worker/shape"
 )
@@ -91,7 +91,7 @@ type profileBase struct{ name, dsn string }
 // profileBases are the base asked for, or one on each flavour that is built.
 func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profileBase, takeDown func() error,
 	err error) {
-	var rigs []*rig.Rig
+	var rigs []*system.Rig
 	takeDown = func() (err error) {
 		for _, r := range rigs {
 			err = errors.Join(err, r.Close())
@@ -103,7 +103,7 @@ func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profi
 	}
 	names, err := a.profileClusters(ctx, o)
 	for _, name := range names {
-		r, err := rig.Up(ctx, rig.Options{Clusters: a.clusters(), Name: name,
+		r, err := system.Up(ctx, system.Options{Clusters: a.clusters(), Name: name,
 			Spec: cluster.Spec{Engine: specEngine(name, o.engine)}, Say: a.meter.Say})
 		if err != nil {
 			return nil, takeDown, err

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/ground/problem"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 func (a *app) addPsql(root *cobra.Command) {
@@ -49,10 +49,10 @@ func (a *app) psql(ctx context.Context, name string, args []string) error {
 	if err != nil {
 		return err
 	}
-	if has, err := rig.HasDatabase(ctx, c); err != nil {
+	if has, err := system.HasDatabase(ctx, c); err != nil {
 		return err
 	} else if has {
-		args = append([]string{"--dbname=" + rig.Database}, args...)
+		args = append([]string{"--dbname=" + system.Database}, args...)
 	}
 	cmd, err := c.Command(ctx, "psql", args...)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 	"plimsoll/lab/view/report"
 	"plimsoll/lab/view/samples/keep"
 )
@@ -132,7 +132,7 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 		}
 	}()
 	if options.Scenario.Application == scenario.ERP {
-		if options.Scale, err = rig.Scale(ctx, dsn); err != nil {
+		if options.Scale, err = system.Scale(ctx, dsn); err != nil {
 			return nil, err
 		}
 	}

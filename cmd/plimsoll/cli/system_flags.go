@@ -12,8 +12,8 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
 // systemOptions are the system that a load is put on: a database, and the application servers on it.
@@ -67,7 +67,7 @@ func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, 
 	if err != nil {
 		return "", "", nil, err
 	}
-	r, err := rig.Up(ctx, rig.Options{
+	r, err := system.Up(ctx, system.Options{
 		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, o.engine)},
 		Fill: fill.Options{Progress: a.fillProgress()}, Say: a.meter.Say,
 	})

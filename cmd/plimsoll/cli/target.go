@@ -16,7 +16,7 @@ import (
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 // target is the database that a command means: a local cluster, or any by its DSN.
@@ -194,10 +194,10 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := rig.EnsureDatabase(ctx, c); err != nil {
+	if err := system.EnsureDatabase(ctx, c); err != nil {
 		return "", err
 	}
-	return c.DSN(rig.Database).Secret(), nil
+	return c.DSN(system.Database).Secret(), nil
 }
 
 // loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
@@ -210,10 +210,10 @@ func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string,
 	if err != nil {
 		return "", nil, err
 	}
-	if err := rig.EnsureDatabase(ctx, c); err != nil {
+	if err := system.EnsureDatabase(ctx, c); err != nil {
 		return "", nil, errors.Join(err, load.Remove())
 	}
-	return c.DSN(rig.Database).Secret(), load.Remove, nil
+	return c.DSN(system.Database).Secret(), load.Remove, nil
 }
 
 func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

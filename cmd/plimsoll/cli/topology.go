@@ -11,7 +11,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose/layout"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 type topologyOptions struct {
@@ -98,8 +98,8 @@ func (a *app) topologyServer(ctx context.Context, o topologyOptions, options *la
 		return nil
 	}
 	options.DSN = c.DSN("").Secret()
-	if has, err := rig.HasDatabase(ctx, c); err == nil && has {
-		options.DSN = c.DSN(rig.Database).Secret()
+	if has, err := system.HasDatabase(ctx, c); err == nil && has {
+		options.DSN = c.DSN(system.Database).Secret()
 	}
 	if options.Dir == "" {
 		options.Dir = filepath.Dir(c.DataDir()) // beside the data, not in it

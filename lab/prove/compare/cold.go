@@ -14,7 +14,7 @@ import (
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 // dropCaches is Linux's interface to drop the page cache of the whole machine.
@@ -22,7 +22,7 @@ const dropCaches = "/proc/sys/vm/drop_caches"
 
 // ColdStart restarts the server of a rig with empty caches and says what could not be done. Without a rig, or where
 // another process keeps the server, it is not restarted.
-func ColdStart(r *rig.Rig) func(ctx context.Context, settings map[string]string) (missing []string, err error) {
+func ColdStart(r *system.Rig) func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 	return func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 		if r == nil || !r.Started() {
 			return []string{"the server is not restarted: this command did not start it (first 'plimsoll down')",
@@ -34,7 +34,7 @@ func ColdStart(r *rig.Rig) func(ctx context.Context, settings map[string]string)
 }
 
 // Restart of the server of a rig with settings on its command line; nil where this process did not start it.
-func Restart(r *rig.Rig) func(ctx context.Context, settings map[string]string) error {
+func Restart(r *system.Rig) func(ctx context.Context, settings map[string]string) error {
 	if r == nil || !r.Started() {
 		return nil
 	}
@@ -43,7 +43,7 @@ func Restart(r *rig.Rig) func(ctx context.Context, settings map[string]string) e
 	}
 }
 
-func restart(ctx context.Context, r *rig.Rig, settings map[string]string, between func() error) error {
+func restart(ctx context.Context, r *system.Rig, settings map[string]string, between func() error) error {
 	before := r.DSN().Secret()
 	var all []profile.Setting
 	for _, name := range slices.Sorted(maps.Keys(settings)) {

@@ -14,14 +14,14 @@ import (
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 // Site is where an experiment is played: the servers and their conditions.
 type Site struct {
 	Address
 	Cluster    *cluster.Cluster
-	Rig        *rig.Rig
+	Rig        *system.Rig
 	Servers    *Engines
 	Disk       *slowDisk
 	Own        *OwnCluster
@@ -89,7 +89,7 @@ var FilledCluster = Place{openFilled, clusterEngine}
 var OneCluster = Place{openOne, clusterEngine}
 
 func openFilled(ctx context.Context, b Bench, s *Site) (err error) {
-	s.Rig, err = rig.Up(ctx, rig.Options{
+	s.Rig, err = system.Up(ctx, system.Options{
 		Clusters: b.Clusters, Name: b.Cluster, Spec: cluster.Spec{Engine: b.Engine}, Say: b.say,
 	})
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package rig sets up what a load runs on: a running local cluster and a filled ERP database in it. It starts what is
-// missing and at its end stops what it started, nothing else. One load at a time.
+// Package system sets up what a load runs on: a running local cluster and a filled ERP database in it. It starts what
+// is missing and at its end stops what it started, nothing else. One load at a time.
 //
 //	Up: cluster missing ──create──▶ stopped ──start──▶ running ──database missing or empty──▶ fill ──▶ ready
 //	Close: stops the server if Up started it; the data stays for the next time
-package rig
+package system
 
 import (
 	"context"
