@@ -151,7 +151,7 @@ func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
 	if t.foreign() {
 		return advise.Applier{DSN: t.dsn, Say: a.meter.Say}, nil
 	}
-	c, err := a.mustRun(ctx, t.cluster)
+	c, err := a.clusters().Running(ctx, t.cluster)
 	if err != nil {
 		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with "+
 			"'plimsoll up'")
@@ -296,11 +296,11 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 func (a *app) adviseRevert(ctx context.Context, t target) error {
 	h, down := advise.Applier{DSN: t.dsn, Say: a.meter.Say}, error(nil)
 	if !t.foreign() {
-		c, err := a.picked(ctx, t.cluster)
+		c, err := a.clusters().Chosen(ctx, t.cluster)
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn")
 		}
-		if h, down = a.handsOn(c), running(ctx, c); down == nil {
+		if h, down = a.handsOn(c), c.MustRun(ctx); down == nil {
 			if h.DSN, err = baseOf(ctx, c); err != nil {
 				return err
 			}

@@ -65,7 +65,7 @@ Statements are shown without their values. Ctrl-C ends early and reports what wa
 func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 	dsn := o.dsn
 	if !o.foreign() {
-		c, err := a.mustRun(ctx, o.cluster)
+		c, err := a.clusters().Running(ctx, o.cluster)
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
 		}

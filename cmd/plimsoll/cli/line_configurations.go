@@ -153,12 +153,12 @@ func (a *app) basesOf(ctx context.Context, all []configuration, o line.Options) 
 }
 
 func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*system.Rig, base, error) {
-	name, err := a.pickOrName(ctx, name, "")
+	name, engine, err := a.clusters().ChooseOrMake(ctx, name, "")
 	if err != nil {
 		return nil, base{}, err
 	}
 	r, err := system.Up(ctx, system.Options{
-		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, "")},
+		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: engine},
 		Fill: fill.Options{Progress: a.fillProgress()}, Say: a.meter.Say,
 	})
 	a.meter.End()

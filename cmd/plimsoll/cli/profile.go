@@ -104,7 +104,7 @@ func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profi
 	names, err := a.profileClusters(ctx, o)
 	for _, name := range names {
 		r, err := system.Up(ctx, system.Options{Clusters: a.clusters(), Name: name,
-			Spec: cluster.Spec{Engine: specEngine(name, o.engine)}, Say: a.meter.Say})
+			Spec: cluster.Spec{Engine: installation.EngineFor(name, o.engine)}, Say: a.meter.Say})
 		if err != nil {
 			return nil, takeDown, err
 		}
@@ -128,7 +128,7 @@ func (a *app) profileClusters(ctx context.Context, o profileOptions) (names []st
 			return names, nil
 		}
 	}
-	name, err := a.pickOrName(ctx, o.cluster, o.engine)
+	name, _, err := a.clusters().ChooseOrMake(ctx, o.cluster, o.engine)
 	return []string{name}, err
 }
 

@@ -45,7 +45,7 @@ func splitAtDash(c *cobra.Command, args []string) (own, theirs []string) {
 }
 
 func (a *app) psql(ctx context.Context, name string, args []string) error {
-	c, err := a.mustRun(ctx, name)
+	c, err := a.clusters().Running(ctx, name)
 	if err != nil {
 		return err
 	}

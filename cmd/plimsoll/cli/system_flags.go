@@ -63,12 +63,12 @@ func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, 
 			"--url needs the database of those workers: --dsn, or a cluster that runs")
 		return dsn, "", takeDown, err
 	}
-	name, err := a.pickOrName(ctx, o.cluster, o.engine)
+	name, engine, err := a.clusters().ChooseOrMake(ctx, o.cluster, o.engine)
 	if err != nil {
 		return "", "", nil, err
 	}
 	r, err := system.Up(ctx, system.Options{
-		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: specEngine(name, o.engine)},
+		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: engine},
 		Fill: fill.Options{Progress: a.fillProgress()}, Say: a.meter.Say,
 	})
 	a.meter.End()

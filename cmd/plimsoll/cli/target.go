@@ -3,16 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/nearest"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -53,9 +48,7 @@ func engineFlag(c *cobra.Command, engine *string) {
 			"installation (default: plimsoll if it is built, else system)")
 	config.Share(c.Flags(), "engine")
 	_ = c.RegisterFlagCompletionFunc("engine",
-		cobra.FixedCompletions(
-			[]string{installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System},
-			cobra.ShellCompDirectiveDefault))
+		cobra.FixedCompletions(installation.Flavours, cobra.ShellCompDirectiveDefault))
 }
 
 // clusters of the state directory; what they have to say goes between the progress.
@@ -65,132 +58,13 @@ func (a *app) clusters() *cluster.Store {
 	return s
 }
 
-// pick gives the cluster that a person means: the named one; else the one that
-// runs; else the only one there is; else "".
-func (a *app) pick(ctx context.Context, name string) (string, error) {
-	if name != "" {
-		return name, nil
-	}
-	all, err := a.clusters().Status(ctx)
-	if err != nil {
-		return "", err
-	}
-	var running, ours []string
-	for _, s := range all {
-		if s.State == cluster.Foreign {
-			continue
-		}
-		ours = append(ours, s.Name)
-		if s.State == cluster.Running {
-			running = append(running, s.Name)
-		}
-	}
-	candidates := running
-	if len(running) == 0 {
-		candidates = ours
-	}
-	switch {
-	case len(candidates) == 0:
-		return "", nil
-	case len(candidates) == 1:
-		return candidates[0], nil
-	case slices.Contains(candidates, installation.Plimsoll):
-		return installation.Plimsoll, nil
-	}
-	return "", problem.New(problem.Usage, fmt.Errorf("which cluster? there are %s", strings.Join(candidates, ", ")),
-		"name one with --cluster or in the configuration file")
-}
-
-// pickOrName is pick for commands that make the cluster that is missing: it is called
-// after its flavour. An engine that is asked for by its flavour is that cluster's, whichever else runs.
-// Any other name that no cluster has is taken for a slip.
-func (a *app) pickOrName(ctx context.Context, name, engine string) (string, error) {
-	if name == "" && isFlavour(engine) {
-		return engine, nil
-	}
-	name, err := a.pick(ctx, name)
-	switch {
-	case err != nil:
-		return "", err
-	case name == "":
-		s, err := installation.Find(ctx, engine)
-		if err == nil {
-			a.warnLost(s)
-		}
-		return s.Flavour, err
-	}
-	return name, a.known(ctx, name, engine)
-}
-
-// known says that a cluster is there and has the engine that is asked for, which would otherwise
-// be the figures of another.
-func (a *app) known(ctx context.Context, name, engine string) error {
-	c, err := a.clusters().Find(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
-		return nil // it is made
-	case errors.Is(err, fs.ErrNotExist):
-		// a mistyped flavour names a cluster that would be made
-		return problem.New(problem.Usage, err, nearest.Hint(name, append(a.clusterNames(), flavours...),
-			"plimsoll up "+name+" creates it"))
-	case err != nil:
-		return err
-	}
-	return problem.WithHint(c.SameEngine(ctx, engine),
-		"leave out --engine, or create another cluster: plimsoll up NAME --engine "+engine)
-}
-
-// flavours name the clusters that are made where they are missing.
-var flavours = []string{installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System}
-
-func isFlavour(name string) bool { return slices.Contains(flavours, name) }
-
-// specEngine lets the name of a flavour mean its engine, as in 'run --cluster vanilla'.
-func specEngine(name, engine string) string {
-	if engine == "" && isFlavour(name) {
-		return name
-	}
-	return engine
-}
-
-// picked gives the cluster that a person means, whether it runs or not.
-func (a *app) picked(ctx context.Context, name string) (*cluster.Cluster, error) {
-	name, err := a.pick(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if name == "" {
-		return nil, problem.New(problem.Environment, fmt.Errorf("there is no local cluster"),
-			"create and start one: plimsoll up")
-	}
-	return a.clusters().Find(name)
-}
-
-// mustRun gives the picked cluster, which must run.
-func (a *app) mustRun(ctx context.Context, name string) (*cluster.Cluster, error) {
-	c, err := a.picked(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return c, running(ctx, c)
-}
-
-func running(ctx context.Context, c *cluster.Cluster) error {
-	s := c.Status(ctx)
-	if s.State == cluster.Running {
-		return nil
-	}
-	return problem.New(problem.Environment, fmt.Errorf("cluster %s is %s", c.Name(), s.State),
-		"start it: plimsoll up "+c.Name())
-}
-
 // database gives the connection string of the ERP's database, which is made in a
 // local cluster where it is missing.
 func (a *app) database(ctx context.Context, t target) (string, error) {
 	if t.foreign() {
 		return t.dsn, nil
 	}
-	c, err := a.mustRun(ctx, t.cluster)
+	c, err := a.clusters().Running(ctx, t.cluster)
 	if err != nil {
 		return "", err
 	}
@@ -202,7 +76,7 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 
 // loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
 func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
-	c, err := a.mustRun(ctx, t.cluster)
+	c, err := a.clusters().Running(ctx, t.cluster)
 	if err != nil {
 		return "", nil, problem.WithHint(err, missing)
 	}
@@ -220,14 +94,5 @@ func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]str
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.clusterNames(), cobra.ShellCompDirectiveNoFileComp
-}
-
-// clusterNames are those there are; none when they cannot be told.
-func (a *app) clusterNames() (names []string) {
-	all, _ := cluster.Open("").List()
-	for _, c := range all {
-		names = append(names, c.Name())
-	}
-	return names
+	return a.clusters().Names(), cobra.ShellCompDirectiveNoFileComp
 }

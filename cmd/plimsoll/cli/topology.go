@@ -90,7 +90,7 @@ func (a *app) topologyServer(ctx context.Context, o topologyOptions, options *la
 	if o.root != "/" {
 		return nil
 	}
-	c, err := a.mustRun(ctx, o.cluster)
+	c, err := a.clusters().Running(ctx, o.cluster)
 	if err != nil {
 		if o.cluster != "" {
 			return err
