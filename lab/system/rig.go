@@ -18,9 +18,6 @@ import (
 	"plimsoll/platform/data/database"
 )
 
-// Database is the name of the ERP's database in every cluster.
-const Database = "erp"
-
 // stopWithin bounds the stop at the end, also after Ctrl-C.
 const stopWithin = 60 * time.Second
 
@@ -67,7 +64,7 @@ func (r *Rig) up(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	if err = EnsureDatabase(ctx, r.cluster); err != nil {
+	if _, err = EnsureDatabase(ctx, r.cluster); err != nil {
 		return err
 	}
 	filled, err := fillIfEmpty(ctx, r.DSN(), o)

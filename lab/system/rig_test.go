@@ -142,14 +142,17 @@ func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
 	errs := make(chan error)
 	const several = 4
 	for range several {
-		go func() { errs <- system.EnsureDatabase(ctx, c) }()
+		go func() {
+			_, err := system.EnsureDatabase(ctx, c)
+			errs <- err
+		}()
 	}
 	for range several {
 		if err := <-errs; err != nil {
 			t.Error(err)
 		}
 	}
-	if has, err := system.HasDatabase(ctx, c); err != nil || !has {
+	if has, err := c.HasDatabase(ctx, system.Database); err != nil || !has {
 		t.Errorf("%v %v", has, err)
 	}
 	conn := clustertest.Connect(t, c.DSN(system.Database).Secret(), "")

@@ -157,7 +157,7 @@ func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
 			"'plimsoll up'")
 	}
 	h := a.handsOn(c)
-	h.DSN, err = baseOf(ctx, c)
+	h.DSN, err = system.DatabaseOf(ctx, c)
 	return h, err
 }
 
@@ -170,18 +170,9 @@ func (a *app) handsOn(c *cluster.Cluster) advise.Applier {
 		if err != nil {
 			return "", err
 		}
-		return baseOf(ctx, up)
+		return system.DatabaseOf(ctx, up)
 	}
 	return h
-}
-
-// baseOf a cluster that runs: the ERP's, if it has one.
-func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
-	has, err := system.HasDatabase(ctx, c)
-	if has {
-		return c.DSN(system.Database).Secret(), err
-	}
-	return c.DSN("").Secret(), err
 }
 
 // restart a local cluster, with something between its stop and its start. One that a run uses is not stopped under it.
@@ -301,7 +292,7 @@ func (a *app) adviseRevert(ctx context.Context, t target) error {
 			return problem.WithHint(err, "name a database with --dsn")
 		}
 		if h, down = a.handsOn(c), c.MustRun(ctx); down == nil {
-			if h.DSN, err = baseOf(ctx, c); err != nil {
+			if h.DSN, err = system.DatabaseOf(ctx, c); err != nil {
 				return err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/system"
 )
 
 type diagnoseOptions struct {
@@ -69,7 +70,7 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
 		}
-		if dsn, err = baseOf(ctx, c); err != nil {
+		if dsn, err = system.DatabaseOf(ctx, c); err != nil {
 			return err
 		}
 	}

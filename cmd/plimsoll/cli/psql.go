@@ -49,7 +49,7 @@ func (a *app) psql(ctx context.Context, name string, args []string) error {
 	if err != nil {
 		return err
 	}
-	if has, err := system.HasDatabase(ctx, c); err != nil {
+	if has, err := c.HasDatabase(ctx, system.Database); err != nil {
 		return err
 	} else if has {
 		args = append([]string{"--dbname=" + system.Database}, args...)

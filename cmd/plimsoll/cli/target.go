@@ -68,10 +68,7 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := system.EnsureDatabase(ctx, c); err != nil {
-		return "", err
-	}
-	return c.DSN(system.Database).Secret(), nil
+	return system.EnsureDatabase(ctx, c)
 }
 
 // loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
@@ -84,10 +81,10 @@ func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string,
 	if err != nil {
 		return "", nil, err
 	}
-	if err := system.EnsureDatabase(ctx, c); err != nil {
+	if dsn, err = system.EnsureDatabase(ctx, c); err != nil {
 		return "", nil, errors.Join(err, load.Remove())
 	}
-	return c.DSN(system.Database).Secret(), load.Remove, nil
+	return dsn, load.Remove, nil
 }
 
 func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

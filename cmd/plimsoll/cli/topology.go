@@ -97,10 +97,7 @@ func (a *app) topologyServer(ctx context.Context, o topologyOptions, options *la
 		}
 		return nil
 	}
-	options.DSN = c.DSN("").Secret()
-	if has, err := system.HasDatabase(ctx, c); err == nil && has {
-		options.DSN = c.DSN(system.Database).Secret()
-	}
+	options.DSN, _ = system.DatabaseOf(ctx, c) // without an answer, the one that every cluster has
 	if options.Dir == "" {
 		options.Dir = filepath.Dir(c.DataDir()) // beside the data, not in it
 	}
