@@ -1,8 +1,9 @@
-// Package system sets up what a load runs on: a running local cluster and a filled ERP database in it. It starts what
-// is missing and at its end stops what it started, nothing else. One load at a time.
+// Package system brings up what a measurement runs on, fills it, resets it and describes it: clusters of this machine
+// or databases elsewhere, with the ERP's base where the scenario plays the ERP. It starts what is missing and at the
+// end stops what it started, nothing else. One load at a time.
 //
 //	Up: cluster missing ──create──▶ stopped ──start──▶ running ──database missing or empty──▶ fill ──▶ ready
-//	Close: stops the server if Up started it; the data stays for the next time
+//	down: stops the servers that Up started; the data stays for the next time
 package system
 
 import (
@@ -14,52 +15,63 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/host/lock"
 	"plimsoll/ground/postgres/cluster"
-	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/platform/data/database"
 )
 
 // stopWithin bounds the stop at the end, also after Ctrl-C.
 const stopWithin = 60 * time.Second
 
-// Options name the cluster, and say how to make what is missing.
-type Options struct {
-	Clusters *cluster.Store
-	Name     string
-	Spec     cluster.Spec // of a cluster that does not exist
-	Fill     fill.Options // of a database that is empty
-	// Say reports what is made, because that takes time and stays; nil is silence.
-	Say func(format string, args ...any)
-}
-
-// Rig is ready for load.
+// Rig is a cluster of this machine that is ready for load, with the ERP's database in it.
 type Rig struct {
 	cluster *cluster.Cluster
 	load    *lock.Lock
 	started *cluster.Postmaster // nil if another process keeps the cluster up
 }
 
-// Up sets up the rig. On an error it stops what it has started.
-func Up(ctx context.Context, o Options) (*Rig, error) {
-	if o.Say == nil {
-		o.Say = func(string, ...any) {}
+// Rig brings up a cluster with a filled base. spec is for one that does not exist. On an error it stops what it has
+// started.
+func (l Local) Rig(ctx context.Context, name string, spec cluster.Spec) (*Rig, error) {
+	c, err := l.findOrCreate(ctx, name, spec)
+	if err != nil {
+		return nil, err
 	}
-	r := &Rig{}
-	if err := r.up(ctx, o); err != nil {
+	r := &Rig{cluster: c}
+	if err := r.up(ctx, l); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-func (r *Rig) up(ctx context.Context, o Options) (err error) {
-	if r.cluster, err = findOrCreate(ctx, o); err != nil {
-		return err
+// Take keeps every other load off a cluster that runs, and creates the ERP's database in it if it is missing.
+func Take(ctx context.Context, c *cluster.Cluster) (*Rig, error) {
+	r := &Rig{cluster: c}
+	if err := r.take(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
+	return r, nil
+}
+
+func (l Local) findOrCreate(ctx context.Context, name string, spec cluster.Spec) (*cluster.Cluster, error) {
+	all, err := l.Clusters.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if s.Name == name {
+			return l.Clusters.Find(name)
+		}
+	}
+	l.say("making cluster %s", name)
+	return l.Clusters.Create(ctx, name, spec)
+}
+
+func (r *Rig) up(ctx context.Context, l Local) (err error) {
 	if r.load, err = r.cluster.TakeForLoad(ctx); err != nil {
 		return err
 	}
 	if r.cluster.Status(ctx).State != cluster.Running {
-		o.Say("starting cluster %s; it is stopped again at the end ('plimsoll up %s' keeps one running)", o.Name,
-			o.Name)
+		l.say("starting cluster %s; it is stopped again at the end ('plimsoll up %s' keeps one running)",
+			r.cluster.Name(), r.cluster.Name())
 		if r.started, err = r.cluster.Start(ctx, cluster.StartOptions{}); err != nil {
 			return err
 		}
@@ -67,42 +79,41 @@ func (r *Rig) up(ctx context.Context, o Options) (err error) {
 	if _, err = EnsureDatabase(ctx, r.cluster); err != nil {
 		return err
 	}
-	filled, err := fillIfEmpty(ctx, r.DSN(), o)
+	return r.fill(ctx, l)
+}
+
+func (r *Rig) take(ctx context.Context) (err error) {
+	if r.load, err = r.cluster.TakeForLoad(ctx); err != nil {
+		return err
+	}
+	_, err = EnsureDatabase(ctx, r.cluster)
+	return err
+}
+
+// fill the base if it is empty, and keep a copy of it.
+func (r *Rig) fill(ctx context.Context, l Local) error {
+	filled, err := r.fillIfEmpty(ctx, l)
 	if filled {
-		_, err = Keep(ctx, r.DSN().Secret(), o.Say)
+		_, err = Keep(ctx, r.DSN().Secret(), l.say)
 	}
 	return err
 }
 
-func findOrCreate(ctx context.Context, o Options) (*cluster.Cluster, error) {
-	all, err := o.Clusters.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range all {
-		if s.Name == o.Name {
-			return o.Clusters.Find(o.Name)
-		}
-	}
-	o.Say("making cluster %s", o.Name)
-	return o.Clusters.Create(ctx, o.Name, o.Spec)
-}
-
-func fillIfEmpty(ctx context.Context, dsn cluster.DSN, o Options) (filled bool, err error) {
-	db, err := database.Open(ctx, dsn.Secret(), database.Options{Connections: 2})
+func (r *Rig) fillIfEmpty(ctx context.Context, l Local) (filled bool, err error) {
+	db, err := database.Open(ctx, r.DSN().Secret(), database.Options{Connections: 2})
 	if err != nil {
 		return false, err
 	}
 	defer db.Close()
-	o.Fill.Create = true // it is our own cluster
-	done, err := fill.Run(ctx, db, o.Fill)
+	l.Fill.Create = true // it is our own cluster
+	done, err := fill.Run(ctx, db, l.Fill)
 	switch {
 	case errors.Is(err, fill.ErrNotEmpty):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("fill the database: %w", err)
 	}
-	o.Say("filled a base of %d documents, %d items and %d users in %.1f s", done.Documents, done.Items, done.Users,
+	l.say("filled a base of %d documents, %d items and %d users in %.1f s", done.Documents, done.Items, done.Users,
 		done.Elapsed.Seconds())
 	return true, nil
 }
@@ -119,25 +130,7 @@ func (r *Rig) Cluster() *cluster.Cluster { return r.cluster }
 // Started says whether Close will stop the server.
 func (r *Rig) Started() bool { return r.started != nil }
 
-// Restart stops the server that Up started, does what is to be done while it is down, and starts it again, with
-// settings on its command line that last until it is stopped.
-func (r *Rig) Restart(ctx context.Context, between func() error, settings ...profile.Setting) error {
-	if r.started == nil {
-		return fmt.Errorf("restart cluster %s: another process keeps it up", r.cluster.Name())
-	}
-	if err := r.started.Stop(ctx, cluster.Fast); err != nil {
-		return err
-	}
-	r.started = nil
-	if err := between(); err != nil {
-		return err
-	}
-	var err error
-	r.started, err = r.cluster.Start(ctx, cluster.StartOptions{Settings: settings})
-	return err
-}
-
-// Close stops what Up started, and lets the next load in.
+// Close stops what was started, and lets the next load in.
 func (r *Rig) Close() (err error) {
 	if r.started != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)

@@ -33,11 +33,16 @@ func (s *progressLog) say(format string, args ...any) {
 	s.all = append(s.all, fmt.Sprintf(format, args...))
 }
 
-func options(s *cluster.Store, t *progressLog) system.Options {
-	return system.Options{
-		Clusters: s, Name: "test", Spec: cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true},
-		Fill: fill.Options{Items: 20, Warehouses: 2, Counterparties: 10, Users: 3, Organisations: 1, Documents: 30},
-		Say:  t.say,
+// spec of the clusters that tests make.
+func spec() cluster.Spec {
+	return cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true}
+}
+
+func local(s *cluster.Store, t *progressLog) system.Local {
+	return system.Local{
+		Clusters: s,
+		Fill:     fill.Options{Items: 20, Warehouses: 2, Counterparties: 10, Users: 3, Organisations: 1, Documents: 30},
+		Say:      t.say,
 	}
 }
 
@@ -46,17 +51,17 @@ func TestRig(t *testing.T) {
 
 	t.Run("MakesWhatIsMissingAndStopsIt", func(t *testing.T) {
 		var said progressLog
-		r, err := system.Up(ctx, options(clusters, &said))
+		r, err := local(clusters, &said).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(said.all) != 3 || strings.Contains(fmt.Sprint(said.all), "no copy") || !r.Started() {
 			t.Errorf("said %q, started %v", said.all, r.Started())
 		}
-		scale, err := system.Scale(ctx, r.DSN().Secret())
-		if err != nil || !strings.Contains(scale, " documents, ") || !strings.Contains(scale, "20 items") ||
-			!strings.Contains(scale, "3 users") {
-			t.Errorf("scale %q, %v", scale, err)
+		base, err := system.Look(ctx, r.DSN().Secret())
+		if scale := base.String(); err != nil || !strings.Contains(scale, " documents, ") ||
+			!strings.Contains(scale, "20 items") || !strings.Contains(scale, "3 users") {
+			t.Errorf("scale %s, %v", base, err)
 		}
 		if _, there, err := postgres.Filled.Find(ctx, r.DSN().Secret()); err != nil || !there {
 			t.Errorf("the copy to go back to: %v, %v", there, err)
@@ -80,7 +85,7 @@ func TestRig(t *testing.T) {
 		}
 		defer func() { _ = server.Stop(ctx, cluster.Immediate) }()
 		var said progressLog
-		r, err := system.Up(ctx, options(clusters, &said))
+		r, err := local(clusters, &said).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,11 +101,11 @@ func TestRig(t *testing.T) {
 	})
 
 	t.Run("RefusesASecondLoadUntilTheFirstHasEnded", func(t *testing.T) {
-		first, err := system.Up(ctx, options(clusters, &progressLog{}))
+		first, err := local(clusters, &progressLog{}).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := system.Up(ctx, options(clusters, &progressLog{})); err == nil ||
+		if _, err := local(clusters, &progressLog{}).Rig(ctx, "test", spec()); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid())) {
 			t.Errorf("second load: %v", err)
 		}
@@ -110,7 +115,7 @@ func TestRig(t *testing.T) {
 		if err := first.Close(); err != nil {
 			t.Error(err)
 		}
-		second, err := system.Up(ctx, options(clusters, &progressLog{}))
+		second, err := local(clusters, &progressLog{}).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,11 +125,10 @@ func TestRig(t *testing.T) {
 	})
 
 	t.Run("StopsItsServerWhenItFailsHalfWay", func(t *testing.T) {
-		o := options(clusters, &progressLog{})
-		o.Name = "half"
+		l := local(clusters, &progressLog{})
 		ctx, cancel := context.WithCancel(ctx)
-		o.Fill.Progress = func(fill.Progress) { cancel() }
-		if r, err := system.Up(ctx, o); err == nil {
+		l.Fill.Progress = func(fill.Progress) { cancel() }
+		if r, err := l.Rig(ctx, "half", spec()); err == nil {
 			t.Fatalf("up: %+v", r)
 		}
 		c, err := clusters.Find("half")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -9,11 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/erp/fill"
-	"plimsoll/ground/postgres/cluster"
-	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run"
-	"plimsoll/lab/system"
 )
 
 // systemOptions are the system that a load is put on: a database, and the application servers on it.
@@ -50,45 +45,4 @@ func serveCommand() ([]string, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
-}
-
-// ready gives the ERP's database, making what is missing, and how to take down what it started.
-func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, takeDown func() error, err error) {
-	if o.foreign() {
-		return o.dsn, "", func() error { return nil }, nil
-	}
-	if o.url != "" {
-		// Workers that run already have a base; one that is made here would be another.
-		dsn, takeDown, err := a.loaded(ctx, o.target,
-			"--url needs the database of those workers: --dsn, or a cluster that runs")
-		return dsn, "", takeDown, err
-	}
-	name, engine, err := a.clusters().ChooseOrMake(ctx, o.cluster, o.engine)
-	if err != nil {
-		return "", "", nil, err
-	}
-	r, err := system.Up(ctx, system.Options{
-		Clusters: a.clusters(), Name: name, Spec: cluster.Spec{Engine: engine},
-		Fill: fill.Options{Progress: a.fillProgress()}, Say: a.meter.Say,
-	})
-	a.meter.End()
-	if err != nil {
-		return "", "", nil, err
-	}
-	return r.DSN().Secret(), r.Profile(), r.Close, nil
-}
-
-// readyFor is ready for what the scenario needs: without the ERP nothing is made.
-func (a *app) readyFor(ctx context.Context, o systemOptions, s *scenario.Scenario) (dsn, profile string,
-	takeDown func() error, err error) {
-	if s.Application == scenario.ERP {
-		return a.ready(ctx, o)
-	}
-	nothing := func() error { return nil }
-	if o.foreign() || !s.NeedsDatabase() {
-		return o.dsn, "", nothing, nil
-	}
-	dsn, takeDown, err = a.loaded(ctx, o.target,
-		"the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
-	return dsn, "", takeDown, err
 }

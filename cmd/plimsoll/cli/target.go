@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -10,7 +9,6 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/installation"
-	"plimsoll/ground/problem"
 	"plimsoll/lab/system"
 )
 
@@ -23,6 +21,14 @@ type target struct {
 // foreign says whether the database is none of our clusters. A cluster that is named on
 // the command line goes before a connection string of the environment or the file.
 func (t target) foreign() bool { return t.dsn != "" && !t.clusterFlag.Changed }
+
+// system is the target of a measurement, whose cluster is created with this engine if it is missing.
+func (t target) system(engine string) system.Target {
+	if t.foreign() {
+		return system.Target{DSN: t.dsn}
+	}
+	return system.Target{Cluster: t.cluster, Engine: engine}
+}
 
 // mayCreate says whether an empty database is for us: one of a cluster of ours is.
 func (t target) mayCreate(asked bool) bool { return asked || !t.foreign() }
@@ -69,22 +75,6 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 		return "", err
 	}
 	return system.EnsureDatabase(ctx, c)
-}
-
-// loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
-func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
-	c, err := a.clusters().Running(ctx, t.cluster)
-	if err != nil {
-		return "", nil, problem.WithHint(err, missing)
-	}
-	load, err := c.TakeForLoad(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	if dsn, err = system.EnsureDatabase(ctx, c); err != nil {
-		return "", nil, errors.Join(err, load.Remove())
-	}
-	return dsn, load.Remove, nil
 }
 
 func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

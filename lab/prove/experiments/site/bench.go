@@ -72,10 +72,10 @@ func (b Bench) Rounds(n int) int {
 // Load fills in what all runs of an experiment share.
 func (b Bench) Load(ctx context.Context, r *system.Rig, title string) (run.Options, error) {
 	dsn := r.DSN().Secret()
-	scale, err := system.Scale(ctx, dsn)
+	base, err := system.Look(ctx, dsn)
 	return run.Options{
 		Load: load.Default(), DSN: dsn, Serve: b.Serve, ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
-		Title: title, Software: b.Software, DisturbedLimit: b.DisturbedLimit, Store: b.Store, Scale: scale,
+		Title: title, Software: b.Software, DisturbedLimit: b.DisturbedLimit, Store: b.Store, Scale: base.String(),
 		Profile: r.Profile(),
 	}, err
 }

@@ -89,10 +89,8 @@ var FilledCluster = Place{openFilled, clusterEngine}
 var OneCluster = Place{openOne, clusterEngine}
 
 func openFilled(ctx context.Context, b Bench, s *Site) (err error) {
-	s.Rig, err = system.Up(ctx, system.Options{
-		Clusters: b.Clusters, Name: b.Cluster, Spec: cluster.Spec{Engine: b.Engine}, Say: b.say,
-	})
-	if err != nil {
+	here := system.Local{Clusters: b.Clusters, Say: b.say}
+	if s.Rig, err = here.Rig(ctx, b.Cluster, cluster.Spec{Engine: b.Engine}); err != nil {
 		return err
 	}
 	s.atEnd(s.Rig.Close)
