@@ -54,8 +54,9 @@ For a setting of the whole server, the server is restarted before each run with 
 its command line, so that nothing is changed for good. Any program can be a side: --command runs
 it, and its last line of output is one JSON object, {"figures": {"latency_ms": 12.5,
 "ops_per_s": 800, "failed_share": 0}, "operations": {"post": {…}}}, or it prints the result of
-'plimsoll run --json'. Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED. What -a
-and -b do for the first two sides, -c to -h do for further ones, such as --set-c.
+'plimsoll run --json'. Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED.
+Flags that end in -a and -b are for the first two systems. Those that end in -c to -h do the same
+for further ones, such as --set-c.
 
 The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
 rights are needed, and only the order of the runs balances what they leave behind.
