@@ -51,7 +51,7 @@ func (t Target) String() string {
 
 // On is the same system on another configuration: CLUSTER+SHAPE, or CLUSTER alone, which has the shape of this one.
 // Only the ERP has shapes.
-func (y System) On(text string) (System, error) {
+func (y System) On(text string) (_ System, err error) {
 	y.Name = strings.TrimSpace(text)
 	name, shapeName, has := strings.Cut(y.Name, "+")
 	y.Target = Target{Cluster: name}
@@ -60,14 +60,13 @@ func (y System) On(text string) (System, error) {
 	}
 	switch {
 	case name == "":
-		return y, problem.New(problem.Usage, fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
+		err = problem.New(problem.Usage, fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
 	case has && !slices.Contains(shape.Names, y.Shape.Name):
-		return y, noShape(shapeName)
+		err = noShape(shapeName)
 	case has && !y.ERP():
-		return y, problem.New(problem.Usage, fmt.Errorf("%s: the scenario has no ERP, so there is no shape", y.Name),
+		err = problem.New(problem.Usage, fmt.Errorf("%s: the scenario has no ERP, so there is no shape", y.Name),
 			"name clusters alone")
 	}
-	_, err := y.Shape.Worker()
 	return y, err
 }
 

@@ -189,7 +189,7 @@ func (a *app) compared(ctx context.Context, o compareOptions, options compare.Op
 	if err != nil {
 		return nil, err
 	}
-	down, err := compare.Up(ctx, here, options.Sides, o.cold)
+	down, err := compare.BringUp(ctx, here, options.Sides, o.cold)
 	a.meter.End()
 	if err != nil {
 		return nil, err

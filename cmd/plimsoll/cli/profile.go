@@ -49,7 +49,7 @@ func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	sides, down, err := costs.Up(ctx, here, o.target.system(o.engine), o.tweaks)
+	sides, down, err := costs.Sides(ctx, here, o.target.system(o.engine), o.tweaks)
 	a.meter.End()
 	if err != nil {
 		return err

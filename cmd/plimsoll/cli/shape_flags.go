@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,8 +72,8 @@ func tweaked(s system.Shape, by map[string]string) (system.Shape, error) {
 		if !slices.Contains(tweakFlags, name) {
 			return s, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(tweakFlags, ", "))
 		}
-		if err := c.Flags().Lookup(name).Value.Set(by[name]); err != nil {
-			return s, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, err), "")
+		if err := c.ParseFlags([]string{"--" + name + "=" + by[name]}); err != nil {
+			return s, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, errors.Unwrap(err)), "")
 		}
 	}
 	return changed.shape()

@@ -48,9 +48,9 @@ type Side struct {
 	restarted bool               // before each run, because a side of the same server has such settings
 }
 
-// Up brings up what the sides run on; down ends what was started (system.Local). With cold, each run starts from empty
-// caches.
-func Up(ctx context.Context, l system.Local, sides []Side, cold bool) (down func() error, err error) {
+// BringUp brings up what the sides run on; down ends what was started (system.Local.Up). With cold, each run starts from
+// empty caches.
+func BringUp(ctx context.Context, l system.Local, sides []Side, cold bool) (down func() error, err error) {
 	var all []*system.System
 	for i := range sides {
 		all = append(all, &sides[i].System)
