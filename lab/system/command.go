@@ -90,7 +90,7 @@ func Words(text string) (all []string, err error) {
 		all = append(all, word.String())
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no command")
+		return nil, errors.New("the command is empty")
 	}
 	return all, nil
 }

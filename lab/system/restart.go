@@ -37,8 +37,8 @@ func (y *System) Restarts() func(ctx context.Context, settings map[string]string
 func (y *System) StartCold(ctx context.Context, settings map[string]string) (missing []string, err error) {
 	r := y.rig
 	if r == nil || !r.Started() {
-		return []string{"the server is not restarted: this command did not start it (first 'plimsoll down')",
-			"the cache of the operating system is not dropped while the server runs"}, nil
+		return []string{"the server is not restarted: this command did not start it (run 'plimsoll down' first)",
+			"the operating system's cache is not dropped while the server runs"}, nil
 	}
 	err = r.restart(ctx, settings, func() { missing = emptyCache(r.cluster.DataDir()) })
 	return missing, err
@@ -61,7 +61,7 @@ func (r *Rig) restart(ctx context.Context, settings map[string]string, between f
 	}
 	r.started, err = r.cluster.Start(ctx, cluster.StartOptions{Settings: all})
 	if err == nil && r.DSN().Secret() != before {
-		err = problem.New(problem.Environment, fmt.Errorf("the server came up on another port"), "try again")
+		err = problem.New(problem.Environment, fmt.Errorf("the server started on a different port"), "try again")
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func emptyCache(dir string) (missing []string) {
 		return nil
 	}
 	left := 0
-	_ = process.SeeAsOwner(dir, func() {
+	_ = process.WithOwnerPermissions(dir, func() {
 		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return nil
@@ -85,10 +85,10 @@ func emptyCache(dir string) (missing []string) {
 			return nil
 		})
 	})
-	missing = []string{"the cache of the operating system may not be dropped here; it was asked to forget the files " +
-		"of the data folder"}
+	missing = []string{"the operating system's cache cannot be dropped here; it was asked to evict the files of the " +
+		"data folder"}
 	if left > 0 {
-		missing = append(missing, fmt.Sprintf("%d files of the data folder could not be forgotten", left))
+		missing = append(missing, fmt.Sprintf("%d files of the data folder could not be evicted", left))
 	}
 	return missing
 }

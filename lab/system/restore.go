@@ -50,7 +50,7 @@ func (r Restore) Run(ctx context.Context, dsn string, environment ...string) (er
 		_, err = Execute(ctx, r.Command, environment...)
 	}
 	if err != nil && ctx.Err() == nil {
-		return problem.New(problem.Usage, fmt.Errorf("put it back: %w", err), "")
+		return problem.New(problem.Usage, fmt.Errorf("restore it: %w", err), "")
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func (l Local) findOrCreate(ctx context.Context, name string, spec cluster.Spec)
 			return l.Clusters.Find(name)
 		}
 	}
-	l.say("making cluster %s", name)
+	l.say("creating cluster %s", name)
 	return l.Clusters.Create(ctx, name, spec)
 }
 
@@ -70,8 +70,8 @@ func (r *Rig) up(ctx context.Context, l Local) (err error) {
 		return err
 	}
 	if r.cluster.Status(ctx).State != cluster.Running {
-		l.say("starting cluster %s; it is stopped again at the end ('plimsoll up %s' keeps one running)",
-			r.cluster.Name(), r.cluster.Name())
+		l.say("starting cluster %s; it is stopped again at the end (start it with 'plimsoll up %s' to keep "+
+			"it running)", r.cluster.Name(), r.cluster.Name())
 		if r.started, err = r.cluster.Start(ctx, cluster.StartOptions{}); err != nil {
 			return err
 		}

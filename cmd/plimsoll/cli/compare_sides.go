@@ -45,28 +45,28 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.command, name("command"), "", "`COMMAND` to measure as "+upper+
 		": run without a shell, quotes keep words together")
 	config.Choice(fs, &f.reset, name("reset"), "", words(system.Resets), "reset of "+upper+" (default: --reset)")
-	fs.StringVar(&f.restore, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where "+
+	fs.StringVar(&f.restore, name("restore"), "", "`SQL` that restores "+upper+" before each run, if "+
 		"nothing else does; @FILE reads it from a file, "+system.RestoreCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
-	for _, kind := range []string{"set", "tweak", "sql", "name", "url", "dsn", "scenario", "command", "reset", "clearing",
+	for _, kind := range []string{"set", "tweak", "sql", "name", "url", "dsn", "scenario", "command", "reset", "restore",
 		"sampling"} {
 		config.FlagOnly(fs, name(kind))
 		fs.Lookup(name(kind)).Hidden = side >= sidesShown
 	}
 }
 
-func (f *sideFlags) given() bool {
-	return f.alone() || len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || f.sql != "" ||
+func (f *sideFlags) isSet() bool {
+	return f.namesSystem() || len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || f.sql != "" ||
 		f.reset != "" || f.restore != "" || f.name != ""
 }
 
-// alone says whether the flags name a system by themselves.
-func (f *sideFlags) alone() bool {
+// namesSystem says whether the flags name a system by themselves.
+func (f *sideFlags) namesSystem() bool {
 	return f.dsn != "" || f.command != "" || f.url != "" || f.scenario != ""
 }
 
-// named are values that are given as NAME=VALUE.
-func named(texts []string, example string) (all map[string]string, err error) {
+// withValues are values given as NAME=VALUE.
+func withValues(texts []string, example string) (all map[string]string, err error) {
 	for _, text := range texts {
 		name, value, is := strings.Cut(text, "=")
 		if !is || name == "" {
@@ -100,15 +100,15 @@ func (a *app) sides(o compareOptions, args []string) (all []compare.Side, err er
 // given are the sides that arguments and flags name. One system alone stands for all: flags change it.
 func (o compareOptions) given(args []string) []sideFlags {
 	n := len(args)
-	if n == 0 && slices.ContainsFunc(o.own[:], func(f sideFlags) bool { return f.alone() }) {
+	if n == 0 && slices.ContainsFunc(o.own[:], func(f sideFlags) bool { return f.namesSystem() }) {
 		n = 1
 	}
-	if n == 1 && (o.selfTest != "" || len(args) == 1 && o.own[0].given()) {
+	if n == 1 && (o.selfTest != "" || len(args) == 1 && o.own[0].isSet()) {
 		n = 2
 	}
 	if n > 0 {
 		for i, f := range o.own {
-			if f.given() {
+			if f.isSet() {
 				n = max(n, i+1)
 			}
 		}
@@ -120,7 +120,7 @@ func (o compareOptions) given(args []string) []sideFlags {
 			f.system = args[i]
 		case len(args) == 1:
 			f.system = args[0]
-		case len(args) == 0 && !f.alone():
+		case len(args) == 0 && !f.namesSystem():
 			f.dsn, f.url, f.scenario, f.command = o.own[0].dsn, o.own[0].url, o.own[0].scenario, o.own[0].command
 		}
 		if f.dsn != "" || f.command != "" {
@@ -135,10 +135,10 @@ func (a *app) side(o compareOptions, f sideFlags) (side compare.Side, err error)
 	if err := f.check(o.scenarioFile); err != nil {
 		return side, err
 	}
-	if side.Settings, err = named(f.settings, "work_mem=64MB"); err != nil {
+	if side.Settings, err = withValues(f.settings, "work_mem=64MB"); err != nil {
 		return side, err
 	}
-	tweaks, err := named(f.tweaks, "chain=1")
+	tweaks, err := withValues(f.tweaks, "chain=1")
 	if err != nil {
 		return side, err
 	}
@@ -166,8 +166,8 @@ func (f sideFlags) check(scenarioFile string) error {
 	wrong := func(text string) error { return problem.New(problem.Usage, errors.New(text), "") }
 	switch {
 	case f.url != "" && f.scenario == "" && scenarioFile == "":
-		return wrong("a URL is for the requests of a scenario: give one by --scenario")
-	case f.system == "" && !f.alone():
+		return wrong("a URL needs a scenario of requests: name one with --scenario")
+	case f.system == "" && !f.namesSystem():
 		return wrong("needs a system, a connection string, a command, or a scenario of requests")
 	case f.dsn != "" && f.command != "":
 		return wrong("give a system, a connection string or a command, only one of them")
@@ -227,7 +227,7 @@ func (a *app) sideSystem(o compareOptions, f sideFlags, name string, tweaks map[
 	}
 	switch {
 	case len(tweaks) > 0 && !y.ERP():
-		err = problem.New(problem.Usage, errors.New("the application has no shape that could be tweaked"), "")
+		err = problem.New(problem.Usage, errors.New("tweaks apply only to ERP scenarios"), "")
 	case len(tweaks) > 0:
 		y.Shape, err = tweaked(y.Shape, tweaks)
 	}
@@ -262,7 +262,7 @@ func (f sideFlags) title(settings, tweaks map[string]string) string {
 		name += ", with SQL before each run"
 	}
 	if f.restore != "" {
-		name += ", put back before each run"
+		name += ", restored before each run"
 	}
 	return name
 }

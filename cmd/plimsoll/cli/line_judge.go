@@ -15,7 +15,7 @@ const goOn = "the same command with --resume continues"
 // judgeLine decides the exit code.
 func judgeLine(l *line.Line) error {
 	switch {
-	case l.Stopped == line.ByHand:
+	case l.Stopped == line.ByUser:
 		return problem.New(problem.Interrupted,
 			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
 	case !l.Complete:
@@ -45,7 +45,7 @@ func judgeLines(c *line.Comparison) error {
 		}
 	}
 	switch {
-	case c.Stopped == line.ByHand:
+	case c.Stopped == line.ByUser:
 		return problem.New(problem.Interrupted,
 			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
 	case !c.Complete:

@@ -47,7 +47,7 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 			"rows; known: TRUNCATE if rows were written; delete: as known, but DELETE of few rows, so that the server "+
 			"keeps its plans (default: the shape's)")
 	config.Count(fs, &o.shaped.Chain, system.FlagChain, 0, 0, chainMax,
-		"most statements in one round trip; 0: the shape's default")
+		"maximum statements in one round trip; 0: the shape's default")
 	fs.StringVar(&o.shaped.Durability, system.FlagDurability, "", "`MODE` of commits: sync: the commit waits for the "+
 		"flush; group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; "+
 		"durable-ack: only the answer waits for the flush. A class of operations may have its own mode, such "+

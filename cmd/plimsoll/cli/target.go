@@ -18,8 +18,8 @@ type target struct {
 	clusterFlag  *pflag.Flag
 }
 
-// foreign says whether the database is none of our clusters. A cluster that is named on
-// the command line goes before a connection string of the environment or the file.
+// foreign says whether the database is outside our clusters. A cluster named on the command line takes precedence over
+// a connection string from the environment or the file.
 func (t target) foreign() bool { return t.dsn != "" && !t.clusterFlag.Changed }
 
 // system is the target of a measurement, whose cluster is created with this engine if it is missing.
@@ -57,15 +57,15 @@ func engineFlag(c *cobra.Command, engine *string) {
 		cobra.FixedCompletions(installation.Flavours, cobra.ShellCompDirectiveDefault))
 }
 
-// clusters of the state directory; what they have to say goes between the progress.
+// clusters of the state directory; their messages appear between the progress.
 func (a *app) clusters() *cluster.Store {
 	s := cluster.Open("")
 	s.Say = func(message string) { a.meter.Say("%s", message) }
 	return s
 }
 
-// database gives the connection string of the ERP's database, which is made in a
-// local cluster where it is missing.
+// database gives the connection string of the ERP's database, which is created in a
+// local cluster if it is missing.
 func (a *app) database(ctx context.Context, t target) (string, error) {
 	if t.foreign() {
 		return t.dsn, nil

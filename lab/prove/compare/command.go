@@ -67,7 +67,7 @@ func (r *Replica) take(stdout []byte, metric string) error {
 	if json.Unmarshal(stdout, &report) != nil {
 		report = Report{}
 		if err := json.Unmarshal([]byte(system.LastLine(string(stdout))), &report); err != nil {
-			return problem.New(problem.Usage, errors.New("its command did not end with a line of JSON"), contract)
+			return problem.New(problem.Usage, errors.New("its command's last output line is not JSON"), contract)
 		}
 	}
 	if r.Void = report.Void; r.Void != "" {

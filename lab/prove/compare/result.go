@@ -21,8 +21,8 @@ type Comparison struct {
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	Software string    `json:"software,omitempty"`
-	// Complete: all planned runs were made. Stopped says why the comparison ended early: by hand, budget, void runs, or
-	// an error.
+	// Complete: all planned runs were made. Stopped says why the comparison ended early: by the user, budget, void
+	// runs, or an error.
 	Complete bool   `json:"complete"`
 	Stopped  string `json:"stopped,omitempty"`
 

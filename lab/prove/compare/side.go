@@ -73,8 +73,8 @@ func Letter(side int) string { return string(rune('A' + side)) }
 func (s *Side) check(ctx context.Context) (err error) {
 	switch {
 	case len(s.Command) > 0 && s.Restore.SQL != "":
-		return problem.New(problem.Usage, errors.New("a command has no database in which SQL could put it back"),
-			"let the restore be a command, too")
+		return problem.New(problem.Usage, errors.New("a command has no database in which SQL could restore it"),
+			"use a restore command instead of SQL")
 	case len(s.Command) > 0:
 		return nil
 	}
@@ -90,22 +90,24 @@ func (s *Side) check(ctx context.Context) (err error) {
 		return problem.New(problem.Usage, errors.New("it has no database for settings or SQL"),
 			"give it a connection string too")
 	case s.Restore.Given() && s.Reset != system.ResetNone:
-		return problem.New(problem.Usage, fmt.Errorf("it would be put back twice, by its restore and by --reset %s",
+		return problem.New(problem.Usage, fmt.Errorf("it would be restored twice, by its "+
+			"restore command or SQL and by --reset %s",
 			s.Reset), "leave out one of them")
 	case s.SQL != "" && !s.Restore.Given() && s.Reset == system.ResetNone:
 		return problem.New(problem.Usage, errors.New("its SQL would accumulate: the database is not reset between "+
 			"runs"),
-			"use --reset template or a restore, or change the database yourself and leave out the SQL")
+			"use --reset template or a restore command, or change the database yourself and leave out the SQL")
 	case len(s.Settings) > 0 && foreign:
-		return problem.New(problem.Usage, errors.New("settings do not reach application servers that run already"),
-			"set them where those servers connect")
+		return problem.New(problem.Usage, errors.New("settings do not reach "+
+			"application servers that are already running"),
+			"set them in those servers' connections")
 	case len(s.Settings) > 0:
 		return s.checkSettings(ctx)
 	}
 	return nil
 }
 
-// identify the server, so that runs of another one are never put together with those of this one.
+// identify the server, so that runs of another one are never combined with those of this one.
 func (s *Side) identify(ctx context.Context) error {
 	if s.Run.DSN == "" {
 		return nil

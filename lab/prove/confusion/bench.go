@@ -133,7 +133,8 @@ func setupOf(p plant) (s setup) {
 	for _, f := range p {
 		s.flush = max(s.flush, f.flush)
 		for name, value := range f.settings {
-			s.settings = append(s.settings, profile.Setting{Name: name, Value: value, Reason: "the plant says so"})
+			s.settings = append(s.settings, profile.Setting{Name: name, Value: value, Reason: "required by the " +
+				"planted fault"})
 		}
 	}
 	return s
@@ -156,7 +157,7 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 		s.alone = s.alone || f.alone
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	// Planner's statistics of a copy are there; those of its activity begin anew.
+	// Planner's statistics of a copy are there; those of its activity start at zero.
 	if err := postgres.Execute(ctx, s.dsn, "VACUUM ANALYZE"); err != nil {
 		return nil, errors.Join(err, s.end())
 	}

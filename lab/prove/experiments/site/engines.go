@@ -104,7 +104,7 @@ func (e *Engines) bringUp(ctx context.Context, b Bench, settings []profile.Setti
 // up makes and starts a flavour's cluster.
 func (e *Engines) up(ctx context.Context, b Bench, flavour string, settings []profile.Setting,
 	atEnd func(func() error)) error {
-	b.say("making a cluster of flavour %s for the time of the experiment", flavour)
+	b.say("creating a temporary cluster of flavour %s for the experiment", flavour)
 	c, remove, err := system.Temporary(ctx, b.Clusters, "prove-"+flavour,
 		cluster.Spec{Engine: flavour, Memory: "25%", SocketOnly: true})
 	if err != nil {
@@ -135,8 +135,7 @@ func (e *Engines) check(ctx context.Context, flavour string) error {
 	}
 	conn, err := e.Connect(ctx, Ours)
 	if err != nil {
-		return problem.WithHint(err, "does the engine have all settings for temporary tables? engine/build makes "+
-			"it anew")
+		return problem.WithHint(err, "does the engine have all settings for temporary tables? engine/build rebuilds it")
 	}
 	return conn.Close(ctx)
 }

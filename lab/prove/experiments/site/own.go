@@ -51,7 +51,7 @@ func OnOwnCluster(spec cluster.Spec) Place {
 // NewOwnCluster makes a cluster of that name.
 func NewOwnCluster(ctx context.Context, b Bench, name string, spec cluster.Spec, atEnd func(func() error)) (*OwnCluster,
 	error) {
-	b.say("making a cluster for the time of the experiment")
+	b.say("creating a temporary cluster for the experiment")
 	spec.Engine, spec.SocketOnly = b.Engine, true
 	c, remove, err := system.Temporary(ctx, b.Clusters, name, spec)
 	if err != nil {

@@ -24,7 +24,7 @@ type slowDisk struct{ cluster *cluster.Cluster }
 var OnSlowDisk = Place{openSlowDisk, newEngine}
 
 func openSlowDisk(ctx context.Context, b Bench, s *Site) error {
-	b.say("making a cluster for the time of the experiment")
+	b.say("creating a temporary cluster for the experiment")
 	c, remove, err := system.Temporary(ctx, b.Clusters, "prove-log",
 		cluster.Spec{Engine: b.Engine, Memory: "25%", SocketOnly: true})
 	if err != nil {
