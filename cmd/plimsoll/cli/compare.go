@@ -152,9 +152,6 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 		return a.showStored(args, o)
 	}
 	options, err := a.comparison(o, args)
-	if err == nil {
-		err = compare.Refuse(o.metric, o.control, options.Sides)
-	}
 	if err != nil {
 		return err
 	}
@@ -190,7 +187,7 @@ func (a *app) compared(ctx context.Context, o compareOptions, options compare.Op
 	if err != nil {
 		return nil, err
 	}
-	down, err := compare.BringUp(ctx, here, options.Sides, o.cold)
+	down, err := options.BringUp(ctx, here, o.cold)
 	a.meter.End()
 	if err != nil {
 		return nil, err

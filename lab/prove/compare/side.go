@@ -48,16 +48,19 @@ type Side struct {
 	restarted bool               // before each run, because a side of the same server has such settings
 }
 
-// BringUp brings up what the sides run on; down ends what was started (system.Local.Up). With cold, each run starts from
-// empty caches.
-func BringUp(ctx context.Context, l system.Local, sides []Side, cold bool) (down func() error, err error) {
+// BringUp brings up what the sides run on, and refuses before that what no run could answer. down ends what was started
+// (system.Local.Up). With cold, each run starts from empty caches.
+func (o Options) BringUp(ctx context.Context, l system.Local, cold bool) (down func() error, err error) {
+	if err := Refuse(o.Metric, o.Control, o.Sides); err != nil {
+		return nil, err
+	}
 	var all []*system.System
-	for i := range sides {
-		all = append(all, &sides[i].System)
+	for i := range o.Sides {
+		all = append(all, &o.Sides[i].System)
 	}
 	down, err = l.Up(ctx, Letter, all...)
-	for i := range sides {
-		s := &sides[i]
+	for i := range o.Sides {
+		s := &o.Sides[i]
 		s.Restart = s.Restarts()
 		if cold && len(s.Command) == 0 && s.Run.DSN != "" {
 			s.Cold = s.StartCold
