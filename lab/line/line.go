@@ -14,22 +14,23 @@ import (
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/system"
 )
 
 // Options of a search.
 type Options struct {
 	// Run configures each trial; the search sets Users, Seed and Title.
 	Run run.Options
-	// NewGenerator, unless nil, starts the generator of one trial and returns how to stop it. Without it this process
-	// generates the load.
-	NewGenerator func(context.Context) (g run.Generator, dismiss func(), err error)
+	// NewGenerator, unless nil, starts the generator of one trial on a database and returns how to stop it. Without it
+	// this process generates the load.
+	NewGenerator func(ctx context.Context, dsn string) (g run.Generator, dismiss func(), err error)
 	// Configuration is the name of the system if several are searched (FindAll).
 	Configuration string
 	// Control searches the first of several systems again, as an A/A control.
 	Control bool
 	Target  float64
 	Bounds
-	Reset  Reset
+	Reset  system.Reset
 	Budget time.Duration // start no trial that would end later; 0: no limit
 	Resume bool          // continue the newest search of the same plan
 	Store  *Store        // nil: nothing is stored
@@ -187,7 +188,7 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 	}
 	o := s.runOptions(dsn, purpose, users, longer)
 	if s.NewGenerator != nil {
-		g, dismiss, err := s.NewGenerator(ctx)
+		g, dismiss, err := s.NewGenerator(ctx, dsn)
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +227,7 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 
 // keepAudit keeps the audit of the base for later trials.
 func (s *search) keepAudit(r *result.Result) {
-	if s.Reset == ResetFilled || s.Reset == ResetCopy {
+	if s.Reset == system.ResetFilled || s.Reset == system.ResetCopy {
 		s.audited = r.AuditBefore
 	}
 }

@@ -3,6 +3,7 @@ package line
 import (
 	"testing"
 
+	"plimsoll/lab/system"
 	"plimsoll/test/golden"
 )
 
@@ -16,7 +17,8 @@ func TestStoredSearches_KeepTheirNames(t *testing.T) {
 func TestFingerprint_OfAPlanStays(t *testing.T) {
 	plan := Plan{Target: 0.85, Bounds: Bounds{First: 100, Most: 30_000, Resolution: 0.05, Confirmations: 3},
 		DurationS: 20, RampS: 5, TimeoutS: 60, ThinkS: 10, Seed: 1, Scenario: "default", Digest: "0123456789ab",
-		Reset: ResetCopy, Workers: 1, Profile: "tuned", Configuration: "plimsoll+lean", Serve: "serve --shape=lean"}
+		Reset: system.ResetCopy, Workers: 1, Profile: "tuned", Configuration: "plimsoll+lean",
+		Serve: "serve --shape=lean"}
 	if got := plan.Fingerprint(); got != "58f6c38835fd" {
 		t.Errorf("fingerprint %s", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/system"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -48,16 +49,16 @@ type Line struct {
 type Plan struct {
 	Target float64 `json:"target"`
 	Bounds
-	DurationS float64 `json:"duration_s"`
-	RampS     float64 `json:"ramp_s"`
-	TimeoutS  float64 `json:"timeout_s"`
-	ThinkS    float64 `json:"think_s"` // mean over the roles
-	Seed      uint64  `json:"seed"`
-	Scenario  string  `json:"scenario"`
-	Digest    string  `json:"scenario_digest"`
-	Reset     Reset   `json:"reset"`
-	Workers   int     `json:"workers"`
-	Profile   string  `json:"profile,omitempty"`
+	DurationS float64      `json:"duration_s"`
+	RampS     float64      `json:"ramp_s"`
+	TimeoutS  float64      `json:"timeout_s"`
+	ThinkS    float64      `json:"think_s"` // mean over the roles
+	Seed      uint64       `json:"seed"`
+	Scenario  string       `json:"scenario"`
+	Digest    string       `json:"scenario_digest"`
+	Reset     system.Reset `json:"reset"`
+	Workers   int          `json:"workers"`
+	Profile   string       `json:"profile,omitempty"`
 	// Configuration is the system's name if several are searched in turns.
 	Configuration string `json:"configuration,omitempty"`
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP

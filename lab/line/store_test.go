@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
 )
 
 // keepStopped is a stopped search with a trial in a store of its own, as a version of plimsoll left it.
@@ -35,7 +36,7 @@ func keepStopped(t *testing.T, change func(*Line)) *Store {
 
 func somePlan() Plan {
 	return Plan{Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.05, Confirmations: 3}, DurationS: 20,
-		Scenario: "default", Digest: "0123456789ab", Seed: 1, Reset: ResetFilled, Workers: 1}
+		Scenario: "default", Digest: "0123456789ab", Seed: 1, Reset: system.ResetFilled, Workers: 1}
 }
 
 // A search that another version began is found if nothing differs; else the error says what does, and what to do.

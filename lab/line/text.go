@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/system"
 )
 
 // Text writes the search for a terminal.
@@ -97,10 +98,10 @@ func (l *Line) planLines() []string {
 	return []string{
 		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d",
 			p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
-		"before each trial: " + map[Reset]string{
-			ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
-			ResetCopy:   "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset",
-			ResetNone: "nothing: each trial sees what earlier ones wrote",
+		"before each trial: " + map[system.Reset]string{
+			system.ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
+			system.ResetCopy:   "a new copy of the database, and a checkpoint", system.ResetSQL: "the scenario's reset",
+			system.ResetNone: "nothing: each trial sees what earlier ones wrote",
 		}[p.Reset],
 	}
 }

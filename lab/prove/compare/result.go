@@ -72,9 +72,10 @@ type Described struct {
 	Reset    string             `json:"reset,omitempty"`
 	Settings map[string]string  `json:"settings,omitempty"`
 	SQL      string             `json:"sql,omitempty"`
-	Clearing string             `json:"clearing,omitempty"` // what restores it before each run: SQL, or !COMMAND
-	Command  []string           `json:"command,omitempty"`
-	Cold     bool               `json:"cold,omitempty"`
+	// Restore is what restores it before each run: SQL, or !COMMAND.
+	Restore string   `json:"clearing,omitempty"`
+	Command []string `json:"command,omitempty"`
+	Cold    bool     `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
 	ProxyDelay string `json:"proxy_delay,omitempty"`
 	// Refuses statements in this part of the time, as a self-test asks.

@@ -11,12 +11,12 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/line"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/system"
 )
 
 // Defaults of a comparison.
@@ -111,7 +111,7 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	if o.Metric == "" {
 		o.Metric = MetricDefault
 	}
-	if err := Refuse(o.Metric, o.Control, countCommands(o.Sides), len(o.Sides)); err != nil {
+	if err := Refuse(o.Metric, o.Control, o.Sides); err != nil {
 		return nil, err
 	}
 	s = &session{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
@@ -145,15 +145,6 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 		s.ID, err = o.Store.begin(s.began)
 	}
 	return s, err
-}
-
-func countCommands(sides []Side) (n int) {
-	for _, s := range sides {
-		if len(s.Command) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // extend a comparison that goes on to another number of pairs.
@@ -191,7 +182,7 @@ func (s *session) plan() Plan {
 // warnings are the risks that the plan cannot exclude.
 func (s *session) warnings() (all []string) {
 	for i, side := range s.Sides {
-		if len(side.Command) == 0 && side.Reset == line.ResetNone && !side.Clearing.given() {
+		if len(side.Command) == 0 && side.Reset == system.ResetNone && !side.Restore.Given() {
 			all = append(all, fmt.Sprintf("%s is not restored between runs: each run sees what earlier ones wrote; "+
 				"only the order of the runs balances that", Letter(i)))
 		}
@@ -286,7 +277,7 @@ func (s *session) run(ctx context.Context, t turn) (*Replica, error) {
 	began := time.Now()
 	var err error
 	if len(side.Command) > 0 {
-		if err = s.clear(ctx, side, r); err == nil {
+		if err = side.restore(ctx, r); err == nil {
 			err = s.command(ctx, side, r)
 		}
 	} else {
@@ -302,7 +293,7 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 			return err
 		}
 	}
-	if err := s.clear(ctx, side, r); err != nil {
+	if err := side.restore(ctx, r); err != nil {
 		return err
 	}
 	dsn, err := side.Reset.Before(ctx, side.Run.DSN, side.Run.Scenario)
@@ -343,7 +334,7 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 	if made.Interrupted {
 		return context.Canceled
 	}
-	if side.Reset == line.ResetFilled || side.Reset == line.ResetCopy {
+	if side.Reset == system.ResetFilled || side.Reset == system.ResetCopy {
 		s.audited[r.side] = made.AuditBefore
 	}
 	r.Run, r.Waits = made.ID, &sampled

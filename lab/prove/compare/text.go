@@ -134,7 +134,7 @@ func (c *Comparison) conditionLines() (lines []string) {
 			add("users", fmt.Sprint(side.Users))
 		}
 		add("base before each run:", side.Reset)
-		add("restored before each run by:", side.Clearing)
+		add("restored before each run by:", side.Restore)
 		add("SQL before each run:", strings.Join(strings.Fields(side.SQL), " "))
 		add("proxy before the database, delay", side.ProxyDelay)
 		add("command:", strings.Join(side.Command, " "))
