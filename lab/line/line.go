@@ -134,7 +134,7 @@ func (s *search) begin() (err error) {
 	}
 	s.Line = s.newLine()
 	if s.Store != nil {
-		s.ID, err = s.Store.begin(s.began)
+		s.ID, err = s.Store.Begin(s.began, "")
 	}
 	return err
 }
@@ -262,7 +262,7 @@ func (s *search) keep() error {
 	if s.Store == nil {
 		return nil
 	}
-	return s.Store.save(s.Line)
+	return s.Store.Save(s.ID, s.HTML, s.WriteJSON)
 }
 
 // pool is the size of the connection pool if known; else 0.

@@ -77,7 +77,7 @@ func (s *session) begin(ctx context.Context, systems []System) (err error) {
 		}
 		s.Stopped = ""
 	default:
-		s.ID, err = s.Store.begin(s.began)
+		s.ID, err = s.Store.Begin(s.began, "")
 	}
 	for i, one := range s.searches {
 		one.Line = s.Lines[i].Line
@@ -176,5 +176,5 @@ func (s *session) keep() error {
 	if s.Store == nil {
 		return nil
 	}
-	return s.Store.saveComparison(s.Comparison)
+	return s.Store.sessions.Save(s.ID, s.HTML, s.WriteJSON)
 }

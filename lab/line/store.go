@@ -5,67 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/run/store"
 )
 
-// Names in the folder of a search.
-const (
-	lineFile       = "line.json"
-	comparisonFile = "lines.json"
-	reportFile     = "report.html"
-)
-
-// Store is a folder of searches.
-type Store struct{ dir string }
+// Store is a folder of searches and of sessions of several.
+type Store struct {
+	kept.Folder
+	sessions kept.Folder
+}
 
 // OpenStore names the folder; the first search creates it.
-func OpenStore(dir string) *Store { return &Store{dir} }
+func OpenStore(dir string) *Store {
+	return &Store{kept.Folder{Root: dir, File: "line.json", Kind: "load line"},
+		kept.Folder{Root: dir, File: "lines.json", Kind: "load line"}}
+}
 
 // DefaultStore is the folder of searches in the state directory.
 func DefaultStore() *Store { return OpenStore(filepath.Join(dirs.State(), "lines")) }
-
-// begin reserves a folder and returns its name, the time in UTC.
-func (s *Store) begin(at time.Time) (id string, err error) {
-	id, err = store.Reserve(s.dir, at.UTC().Format(store.IDFormat))
-	return id, s.problem(err)
-}
-
-func (s *Store) problem(err error) error {
-	if err == nil {
-		return nil
-	}
-	return problem.New(problem.Environment, fmt.Errorf("store the load line: %w", err),
-		"PLIMSOLL_STATE names another state directory")
-}
-
-// save writes the page and the JSON, each whole or not at all.
-func (s *Store) save(l *Line) error { return s.write(l.ID, lineFile, l.HTML, l.WriteJSON) }
-
-func (s *Store) saveComparison(c *Comparison) error {
-	return s.write(c.ID, comparisonFile, c.HTML, c.WriteJSON)
-}
-
-func (s *Store) write(id, file string, page, tree func(io.Writer) error) error {
-	err := store.WriteWhole(s.ReportPath(id), page)
-	if err == nil {
-		err = store.WriteWhole(filepath.Join(s.dir, id, file), tree)
-	}
-	return s.problem(err)
-}
-
-// ReportPath is the path of a search's page.
-func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
 
 // stopped is what a search or a session keeps of what it was asked for.
 type stopped struct {
@@ -102,16 +66,16 @@ func (p *stopped) foreign(id string, plans []Plan) string {
 
 // Resumable fails where no search or session of any plan was stopped: what is known before the systems are there.
 func (s *Store) Resumable() error {
-	names, err := filepath.Glob(filepath.Join(s.dir, "*", "*.json"))
+	names, err := filepath.Glob(filepath.Join(s.Root, "*", "*.json"))
 	for _, name := range names {
-		var kept struct{ Complete bool }
+		var found struct{ Complete bool }
 		text, readErr := os.ReadFile(name)
-		if readErr == nil && json.Unmarshal(text, &kept) == nil && !kept.Complete {
+		if readErr == nil && json.Unmarshal(text, &found) == nil && !found.Complete {
 			return nil
 		}
 	}
 	if err != nil {
-		return s.problem(err)
+		return s.Failed(err)
 	}
 	return nothingStopped(startHint)
 }
@@ -124,47 +88,46 @@ func nothingStopped(hint string) error {
 
 // unfinished is the newest incomplete search of a plan.
 func (s *Store) unfinished(plan Plan) (*Line, error) {
-	return newest(s, lineFile, Schema, func(l *Line) stopped {
+	return newest(s.Folder, Schema, func(l *Line) stopped {
 		return stopped{l.Schema, l.Complete, []Plan{l.Plan}, len(l.Trials)}
 	}, []Plan{plan})
 }
 
 // unfinishedComparison is the newest incomplete session of these plans.
 func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
-	return newest(s, comparisonFile, ComparisonSchema, func(c *Comparison) stopped {
+	return newest(s.sessions, ComparisonSchema, func(c *Comparison) stopped {
 		return stopped{c.Schema, c.Complete, c.plans(), c.Trials()}
 	}, plans)
 }
 
-// newest stopped search or session among the files of a name and a schema. Where none has the plans, the error says
-// what the newest one was asked for instead; where one has them and was made with another server or program, which.
-func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, s.problem(err)
+// newest stopped search or session of a schema. Where none has the plans, the error says what the newest one was asked
+// for instead; where one has them and was made with another server or program, which.
+func newest[T any](folder kept.Folder, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
+	ids, err := folder.IDs()
+	if err != nil {
+		return nil, err
 	}
-	slices.Reverse(entries)
 	hint := startHint
 	known, foreign := false, ""
-	for _, e := range entries {
-		kept := new(T)
-		text, err := os.ReadFile(filepath.Join(s.dir, e.Name(), file))
-		if err != nil || json.Unmarshal(text, kept) != nil {
-			continue // of another kind, or under way elsewhere
+	for _, id := range ids {
+		found := new(T)
+		text, err := os.ReadFile(folder.ResultPath(id))
+		if err != nil || json.Unmarshal(text, found) != nil {
+			continue // of another version
 		}
-		switch was := read(kept); {
+		switch was := read(found); {
 		case was.complete:
 		case was.schema != schema:
 			if !known {
 				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish "+
-					"it with that one, or start over without --resume", e.Name(), was.schema, schema)
+					"it with that one, or start over without --resume", id, was.schema, schema)
 			}
-		case was.same(plans) && was.foreign(e.Name(), plans) == "":
-			return kept, nil
+		case was.same(plans) && was.foreign(id, plans) == "":
+			return found, nil
 		case was.same(plans):
-			foreign = cmp.Or(foreign, was.foreign(e.Name(), plans))
+			foreign = cmp.Or(foreign, was.foreign(id, plans))
 		case !known:
-			known, hint = true, was.hint(e.Name(), plans)
+			known, hint = true, was.hint(id, plans)
 		}
 	}
 	if foreign != "" {

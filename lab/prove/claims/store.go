@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 )
 
@@ -97,21 +98,10 @@ func (s *Store) All(claim string) (all []Record, err error) {
 }
 
 func (s *Store) write(path string, text []byte) error {
-	dir := filepath.Dir(path)
-	if err := dirs.Private(dir); err != nil {
+	if err := dirs.Private(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".verdict-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return kept.WriteText(path, text, 0o600)
 }
 
 // Load returns the claim's last finding, or false if there is none.

@@ -95,8 +95,11 @@ func Compare(ctx context.Context, o Options) (*Comparison, error) {
 	if err != nil {
 		s.Stopped = err.Error()
 	}
-	if err != nil && len(s.Runs) == 0 {
-		return nil, errors.Join(err, s.Store.remove(s.ID))
+	if err != nil && len(s.Runs) == 0 { // nothing was measured
+		if s.Store != nil {
+			err = errors.Join(err, s.Store.Remove(s.ID))
+		}
+		return nil, err
 	}
 	return s.Comparison, errors.Join(err, s.keep())
 }
@@ -142,7 +145,7 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 		s.Stopped = ""
 		err = s.extend()
 	default:
-		s.ID, err = o.Store.begin(s.began)
+		s.ID, err = o.Store.Begin(s.began, "")
 	}
 	return s, err
 }
@@ -460,7 +463,7 @@ func (s *session) keep() error {
 	if s.Store == nil {
 		return nil
 	}
-	return s.Store.save(s.Comparison)
+	return s.Store.Save(s.ID, s.HTML, s.WriteJSON)
 }
 
 // drop removes the copy of a side's base, also after Ctrl-C.
