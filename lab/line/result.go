@@ -1,8 +1,6 @@
 package line
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/session"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -72,12 +71,7 @@ type Plan struct {
 // Fingerprint is equal for plans that were asked for alike, whatever server and program made the trials.
 func (p Plan) Fingerprint() string {
 	p.Server, p.Program = nil, ""
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // only numbers and texts: cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
+	return session.Fingerprint(p)
 }
 
 // Answer is the load line.

@@ -3,7 +3,6 @@ package line
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,7 +12,7 @@ import (
 
 	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/host/kept"
-	"plimsoll/ground/problem"
+	"plimsoll/lab/session"
 )
 
 // Store is a folder of searches and of sessions of several.
@@ -46,23 +45,18 @@ func (p *stopped) same(plans []Plan) bool {
 // foreign says why trials of now would not be of the same system as those before; empty: they are.
 func (p *stopped) foreign(id string, plans []Plan) string {
 	for i, plan := range plans {
-		was, id := p.plans[i], id
+		what := id
 		if plan.Configuration != "" {
-			id += ", " + plan.Configuration + ","
+			what += ", " + plan.Configuration + ","
 		}
-		switch {
-		case plan.Program != was.Program:
-			return fmt.Sprintf("%s was made by plimsoll %s, this is %s", id, cmp.Or(was.Program, "of an older version"),
-				plan.Program)
-		case plan.Server == nil && was.Server == nil:
-		case plan.Server == nil || was.Server == nil:
-			return id + " does not tell on which server it was made"
-		case !plan.Server.Equal(*was.Server):
-			return fmt.Sprintf("%s is of another server: %s", id, plan.Server.Difference(*was.Server))
+		if text := plan.origin().Foreign(p.plans[i].origin(), what); text != "" {
+			return text
 		}
 	}
 	return ""
 }
+
+func (p Plan) origin() session.Origin { return session.Origin{Program: p.Program, Server: p.Server} }
 
 // Resumable fails where no search or session of any plan was stopped: what is known before the systems are there.
 func (s *Store) Resumable() error {
@@ -77,14 +71,11 @@ func (s *Store) Resumable() error {
 	if err != nil {
 		return s.Failed(err)
 	}
-	return nothingStopped(startHint)
+	return session.NothingStopped(kind, "")
 }
 
-const startHint = "start one: the same command without --resume"
-
-func nothingStopped(hint string) error {
-	return problem.New(problem.Usage, errors.New("no search with these settings was stopped"), hint)
-}
+// kind of session, for who resumes one.
+const kind = "search"
 
 // unfinished is the newest incomplete search of a plan.
 func (s *Store) unfinished(plan Plan) (*Line, error) {
@@ -100,41 +91,28 @@ func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
 	}, plans)
 }
 
-// newest stopped search or session of a schema. Where none has the plans, the error says what the newest one was asked
-// for instead; where one has them and was made with another server or program, which.
+// newest stopped search or session of a schema with these plans.
 func newest[T any](folder kept.Folder, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
-	ids, err := folder.IDs()
-	if err != nil {
-		return nil, err
-	}
-	hint := startHint
-	known, foreign := false, ""
-	for _, id := range ids {
-		found := new(T)
-		text, err := os.ReadFile(folder.ResultPath(id))
-		if err != nil || json.Unmarshal(text, found) != nil {
-			continue // of another version
+	return session.Resume(folder, kind, func(path string) (*T, error) {
+		one := new(T)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, one)
 		}
-		switch was := read(found); {
+		return one, err
+	}, func(id string, one *T) session.Match {
+		switch was := read(one); {
 		case was.complete:
+			return session.Match{}
 		case was.schema != schema:
-			if !known {
-				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish "+
-					"it with that one, or start over without --resume", id, was.schema, schema)
-			}
-		case was.same(plans) && was.foreign(id, plans) == "":
-			return found, nil
+			return session.Match{Hint: fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): "+
+				"finish it with that one, or start over without --resume", id, was.schema, schema)}
 		case was.same(plans):
-			foreign = cmp.Or(foreign, was.foreign(id, plans))
-		case !known:
-			known, hint = true, was.hint(id, plans)
+			return session.Match{Same: true, Foreign: was.foreign(id, plans)}
+		default:
+			return session.Match{Hint: was.hint(id, plans)}
 		}
-	}
-	if foreign != "" {
-		return nil, problem.New(problem.Usage, errors.New(foreign),
-			"its trials cannot be mixed with new ones: start over without --resume, or go on with what it began with")
-	}
-	return nil, nothingStopped(hint)
+	})
 }
 
 // hint names what a stopped search was asked for in place of these plans.

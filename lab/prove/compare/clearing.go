@@ -42,7 +42,7 @@ func (c Clearing) String() string {
 
 // clear puts a side back. A side that cannot be put back ends the comparison: its runs would start from different
 // states.
-func (s *session) clear(ctx context.Context, side *Side, r *Replica) (err error) {
+func (s *comparing) clear(ctx context.Context, side *Side, r *Replica) (err error) {
 	switch {
 	case side.Clearing.SQL != "":
 		err = postgres.Execute(ctx, side.Run.DSN, side.Clearing.SQL)

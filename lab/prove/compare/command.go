@@ -37,7 +37,7 @@ type Report struct {
 const killAfter = 10 * time.Second
 
 // command makes one run of a program.
-func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
+func (s *comparing) command(ctx context.Context, side *Side, r *Replica) error {
 	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
 	stdout, err := execute(ctx, side.Command, r)
 	if made := runIn(stdout); made != nil && ctx.Err() == nil {

@@ -13,6 +13,7 @@ import (
 	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/session"
 )
 
 // Store is a folder of comparisons.
@@ -73,36 +74,16 @@ func Read(name string) (*Comparison, error) {
 // unfinished is the newest comparison of a plan that has not ended, or that did not decide and can have more pairs.
 // Unless empty, only is the id of the only one that may go on.
 func (s *Store) unfinished(plan Plan, only string) (*Comparison, error) {
-	all, err := s.IDs()
-	if err != nil {
-		return nil, err
-	}
-	others := false
-	var otherwise error // why the newest of the same question cannot go on
-	for _, id := range all {
-		c, err := Read(s.ResultPath(id))
+	return session.Resume(s.Folder, s.Kind, Read, func(id string, c *Comparison) session.Match {
 		switch {
-		case only != "" && id != only:
-		case err != nil || c.Complete && (c.Plan.Pairs >= plan.Pairs || !c.open()):
+		case only != "" && id != only, c.Complete && (c.Plan.Pairs >= plan.Pairs || !c.open()):
+			return session.Match{}
 		case c.Plan.fingerprint() != plan.fingerprint():
-			others = true
-		default:
-			if err = plan.sameAs(c.Plan, "comparison "+id); err == nil {
-				return c, nil
-			}
-			if otherwise == nil {
-				otherwise = err
-			}
+			return session.Match{
+				Hint: "stopped comparisons have other settings: repeat the exact command of the one to continue"}
 		}
-	}
-	if otherwise != nil {
-		return nil, otherwise
-	}
-	hint := "start one: the same command without --resume"
-	if others {
-		hint = "stopped comparisons have other settings: repeat the exact command of the one to continue"
-	}
-	return nil, problem.New(problem.Usage, errNothingStopped, hint)
+		return session.Match{Same: true, Foreign: plan.foreign(c.Plan, "comparison "+id)}
+	})
 }
 
 // selfTest reads a self-test that was stopped.
@@ -116,8 +97,7 @@ func (s *Store) selfTest(file string) (*SelfTested, error) {
 		err = json.Unmarshal(text, t)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, problem.New(problem.Usage, errors.New("no self-test with these settings was stopped"),
-			"start one: the same command without --resume")
+		return nil, session.NothingStopped("self-test", "")
 	}
 	return t, s.Failed(err)
 }

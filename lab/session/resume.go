@@ -1,0 +1,92 @@
+package session
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"plimsoll/ground/host/kept"
+	"plimsoll/ground/postgres/identity"
+	"plimsoll/ground/problem"
+)
+
+// Fingerprint is equal for settings that are equal.
+func Fingerprint(settings any) string {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		panic(err) // only numbers and texts: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// Origin is what turns come from besides their settings: turns of two origins are never put together.
+type Origin struct {
+	Program string
+	Server  *identity.Identity // nil: no database is known
+}
+
+// Foreign says in what WHAT, which was kept before, is of another origin; empty: in nothing.
+func (o Origin) Foreign(before Origin, what string) string {
+	switch {
+	case o.Program != before.Program:
+		return fmt.Sprintf("%s was made by plimsoll %s, this is %s", what,
+			cmp.Or(before.Program, "of an older version"), o.Program)
+	case o.Server == nil && before.Server == nil:
+		return ""
+	case o.Server == nil || before.Server == nil:
+		return what + " does not tell on which server it was made"
+	}
+	if difference := o.Server.Difference(*before.Server); difference != "" {
+		return fmt.Sprintf("%s is of another server: %s", what, difference)
+	}
+	return ""
+}
+
+// Mixed is the problem of a session that cannot go on because it is foreign.
+func Mixed(foreign string) error {
+	return problem.New(problem.Usage, errors.New(foreign),
+		"its turns cannot be mixed with new ones: start over without --resume, or go on with what it began with")
+}
+
+// Match is how a session that was kept fits what is asked for. The zero one is of a session that has ended.
+type Match struct {
+	Same    bool   // it was asked for alike and was stopped
+	Foreign string // but is of another origin; empty: it goes on
+	Hint    string // what it was asked for instead
+}
+
+// Resume finds the newest session of a folder that goes on. Files that cannot be read are of other kinds or versions.
+// Where none goes on, the error names the newest that is foreign, or hints at what the newest was asked for.
+func Resume[T any](folder kept.Folder, kind string, read func(path string) (*T, error),
+	match func(id string, one *T) Match) (*T, error) {
+	ids, err := folder.IDs()
+	if err != nil {
+		return nil, err
+	}
+	foreign, hint := "", ""
+	for _, id := range ids {
+		one, err := read(folder.ResultPath(id))
+		if err != nil {
+			continue
+		}
+		m := match(id, one)
+		if m.Same && m.Foreign == "" {
+			return one, nil
+		}
+		foreign, hint = cmp.Or(foreign, m.Foreign), cmp.Or(hint, m.Hint)
+	}
+	if foreign != "" {
+		return nil, Mixed(foreign)
+	}
+	return nil, NothingStopped(kind, hint)
+}
+
+// NothingStopped is the problem of --resume without a session to go on with.
+func NothingStopped(kind, hint string) error {
+	return problem.New(problem.Usage, fmt.Errorf("no %s with these settings was stopped", kind),
+		cmp.Or(hint, "start one: the same command without --resume"))
+}
