@@ -119,12 +119,7 @@ func openJournal(ctx context.Context, conn *pgx.Conn, folder, cluster string) (*
 }
 
 func (j *Journal) write() error {
-	err := kept.Write(j.path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(j)
-	})
-	if err != nil {
+	if err := kept.Write(j.path, func(w io.Writer) error { return kept.JSON(w, j) }); err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("write journal: %w", err),
 			"nothing is changed that the journal does not know")
 	}

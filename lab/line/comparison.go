@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"plimsoll/ground/host/kept"
 )
 
 // ComparisonSchema is the version of the JSON. Only names are added.
@@ -161,4 +163,4 @@ func (r *Ratio) bracketText() string {
 }
 
 // WriteJSON writes the comparison, indented, with a final newline.
-func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+func (c *Comparison) WriteJSON(w io.Writer) error { return kept.JSON(w, c) }

@@ -1,12 +1,12 @@
 package line
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
@@ -190,10 +190,4 @@ func (l *Line) voidText() string {
 }
 
 // WriteJSON writes the line, indented, with a final newline.
-func (l *Line) WriteJSON(w io.Writer) error { return writeJSON(w, l) }
-
-func writeJSON(w io.Writer, value any) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(value)
-}
+func (l *Line) WriteJSON(w io.Writer) error { return kept.JSON(w, l) }

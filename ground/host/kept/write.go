@@ -2,6 +2,7 @@ package kept
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -35,6 +36,13 @@ func WriteNamed(name string, content func(io.Writer) error) error {
 		return errors.Join(content(f), f.Close())
 	}
 	return replace(name, 0o666, func(f *os.File) error { return content(f) })
+}
+
+// JSON writes a value indented, with a final newline.
+func JSON(w io.Writer, value any) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(value)
 }
 
 func replace(name string, mode fs.FileMode, content func(*os.File) error) (err error) {

@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
@@ -158,8 +158,4 @@ type AtOneUser struct {
 }
 
 // WriteJSON writes the comparison, indented, with a final newline.
-func (c *Comparison) WriteJSON(w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(c)
-}
+func (c *Comparison) WriteJSON(w io.Writer) error { return kept.JSON(w, c) }
