@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/session"
+	"plimsoll/web"
 )
 
 // Planted is what a self-test plants in its second side.
@@ -236,13 +236,13 @@ func (t *SelfTested) Text(w io.Writer) error {
 		fmt.Fprintf(w, "  planted: a delay of %.3g ms for each round trip; median effect over the trials %+.1f %%\n\n",
 			t.DelayMS, 100*(t.median()-1))
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  trial\tcomparison\tverdict\tpairs\teffect\t95 % interval")
+	table := web.Table{Names: true, Columns: []string{"trial", "comparison", "verdict", "pairs", "effect",
+		"95 % interval"}}
 	for i, one := range t.Trials {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%d\t%.3f\t%.3f to %.3f\n", i+1, one.ID, one.Verdict, one.Pairs, one.Effect,
-			one.Low, one.High)
+		table.Rows = append(table.Rows, []string{fmt.Sprint(i + 1), one.ID, string(one.Verdict), fmt.Sprint(one.Pairs),
+			fmt.Sprintf("%.3f", one.Effect), fmt.Sprintf("%.3f to %.3f", one.Low, one.High)})
 	}
-	if err := table.Flush(); err != nil {
+	if err := table.Text(w, "  "); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n  %s\n  %s\n", t.tally(), t.Says)
