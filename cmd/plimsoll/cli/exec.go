@@ -37,8 +37,8 @@ type app struct {
 	sources        config.Sources // where each setting came from
 }
 
-// variables are those PLIMSOLL_… variables that are not settings: folders (ground/host/dirs), and what a comparison tells
-// the program that it runs, which may be plimsoll itself.
+// variables are those PLIMSOLL_… variables that are not settings: folders (ground/host/dirs), and what a comparison
+// tells the program that it runs, which may be plimsoll itself.
 var variables = append([]string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}, compare.Variables...)
 
 // Exec runs one command line and returns the exit code. Cancelling ctx stops the

@@ -271,6 +271,7 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosi
 			t.Void = text
 		}
 	}
+	t.Stolen = s.stolenShare()
 	t.Strangers = s.strangersShare()
 	t.judge(p, d)
 	return t, d, nil

@@ -125,29 +125,32 @@ func TestScore(t *testing.T) {
 	for _, c := range []struct {
 		plant     string
 		strangers float64
+		stolen    float64
 		void      string
 		named     []string
 	}{
-		{"hot-row", 0, "", []string{"lock-held-by-idle-client"}},
-		{"hot-row", 0, "", []string{"log-flush"}},
-		{"hot-row", 0, "nobody waits", []string{"log-flush"}},
-		{"hot-row", 0.5, "", []string{"lock-held-by-idle-client", "log-flush"}},
-		{"slow-flush", 0.5, "", []string{"log-flush", "processors-taken-by-others"}},
-		{"slow-flush", 0, "", []string{"log-flush", "processors-taken-by-others"}},
-		{"hot-row+slow-flush", 0, "", []string{"lock-held-by-idle-client", "inner-locks"}},
-		{Healthy, 0, "", nil},
+		{"hot-row", 0, 0, "", []string{"lock-held-by-idle-client"}},
+		{"hot-row", 0, 0, "", []string{"log-flush"}},
+		{"hot-row", 0, 0, "nobody waits", []string{"log-flush"}},
+		{"hot-row", 0.5, 0, "", []string{"lock-held-by-idle-client", "log-flush"}},
+		{"slow-flush", 0.5, 0, "", []string{"log-flush", "processors-taken-by-others"}},
+		{"slow-flush", 0, 0, "", []string{"log-flush", "processors-taken-by-others"}},
+		{"hot-row+slow-flush", 0, 0, "", []string{"lock-held-by-idle-client", "inner-locks"}},
+		{Healthy, 0, 0, "", nil},
+		{Healthy, 0, 0.11, "", []string{"steal"}},
+		{Healthy, 0, 0.02, "", []string{"steal"}},
 	} {
 		p, err := parse(c.plant)
 		if err != nil {
 			t.Fatal(err)
 		}
-		trial := Trial{Plant: c.plant, Void: c.void, Strangers: c.strangers}
+		trial := Trial{Plant: c.plant, Void: c.void, Strangers: c.strangers, Stolen: c.stolen}
 		trial.judge(p, problems(c.named...))
 		r.add(trial)
 	}
 	for _, want := range []Score{
 		{Of: "single", Trials: 6, Void: 1, Causes: 5, Right: 4, Wrong: 2},
-		{Of: "compound", Trials: 1, Causes: 2, Right: 1, Wrong: 1}, {Of: Healthy, Trials: 1},
+		{Of: "compound", Trials: 1, Causes: 2, Right: 1, Wrong: 1}, {Of: Healthy, Trials: 3, Wrong: 1},
 	} {
 		for _, got := range r.Scores {
 			if got.Of != want.Of {
@@ -169,7 +172,7 @@ func TestScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"*lock-held-by-idle-client 1", "!log-flush 1", "~processors-taken-by-others",
-		"0.760", "nothing"} {
+		"0.760", "~steal 1, !steal 1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the matrix lacks %q:\n%s", want, b.String())
 		}

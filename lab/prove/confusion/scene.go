@@ -49,6 +49,8 @@ type scene struct {
 	seen     neighbours.Watch
 	seenBurn time.Duration
 	watched  chan struct{}
+	// stolenBefore is what the hypervisor had withheld at seenAt.
+	stolenBefore cpu.System
 }
 
 // counted are steps of clients that have ended.
@@ -186,6 +188,7 @@ func (s *scene) grows(ctx context.Context, what, sql string, perS float64) {
 func (s *scene) watchStrangers() {
 	s.seen = neighbours.Watch{To: 24 * time.Hour, Names: cpu.Name, Cores: runtime.NumCPU()}
 	s.seenAt, s.seenBurn = time.Now(), s.burners.Used()
+	s.stolenBefore, _ = cpu.ReadSystem()
 	s.watched = make(chan struct{})
 	ctx := s.ctx
 	go func() {
@@ -209,6 +212,16 @@ func (s *scene) strangersShare() float64 {
 	}
 	burnt := (s.burners.Used() - s.seenBurn).Seconds() / time.Since(s.seenAt).Seconds() / float64(runtime.NumCPU())
 	return max(0, *share-burnt)
+}
+
+// stolenShare is the share of all cores that the hypervisor withheld since watchStrangers.
+func (s *scene) stolenShare() float64 {
+	now, err := cpu.ReadSystem()
+	if err != nil {
+		return 0
+	}
+	stolen := (now.Steal - s.stolenBefore.Steal).Seconds()
+	return stolen / time.Since(s.seenAt).Seconds() / float64(runtime.NumCPU())
 }
 
 // end the trial: clients first, then what was planted, the last first, then the copy.

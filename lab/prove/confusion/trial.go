@@ -26,7 +26,9 @@ type Trial struct {
 	Missed []string `json:"missed"`
 	// Strangers is the share of all cores that processes used which have no part in the test.
 	Strangers float64 `json:"strangers"`
-	TookS     float64 `json:"took_s"`
+	// Stolen is the share of all cores that the hypervisor gave to other machines.
+	Stolen float64 `json:"stolen"`
+	TookS  float64 `json:"took_s"`
 }
 
 // Named is a finding above a note.
@@ -42,7 +44,7 @@ type Named struct {
 // Verdict on a name.
 type Verdict string
 
-// Machine: not planted, and true all the same, since strangers took the processors.
+// Machine: not planted, and true all the same, since strangers or the hypervisor took the processors.
 const (
 	Right   Verdict = "right"
 	Wrong   Verdict = "wrong"
@@ -51,6 +53,9 @@ const (
 
 // strangersMost may use so much of the cores; beyond it a finding that says so is no error.
 const strangersMost = 0.15
+
+// stolenMost may be stolen; beyond it a finding that says so is no error.
+const stolenMost = 0.05
 
 // ofStrangers are findings that others on the machine cause: who waits for a processor after each flush waits longer
 // for the log, too.
@@ -75,7 +80,7 @@ func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 				n.Verdict, right[fault.name] = Right, true
 			}
 		}
-		if n.Verdict == Wrong && t.Strangers >= strangersMost && slices.Contains(ofStrangers, f.Name) {
+		if n.Verdict == Wrong && t.madeByMachine(f.Name) {
 			n.Verdict = Machine
 		}
 		t.Named = append(t.Named, n)
@@ -97,6 +102,12 @@ func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 			t.Missed = append(t.Missed, fault.name)
 		}
 	}
+}
+
+// madeByMachine says whether a finding is true of this machine during the trial, whatever is planted.
+func (t *Trial) madeByMachine(finding string) bool {
+	return t.Strangers >= strangersMost && slices.Contains(ofStrangers, finding) ||
+		t.Stolen >= stolenMost && finding == "steal"
 }
 
 // Report is all trials and their scores.

@@ -26,6 +26,6 @@
 //	                     came through): before the next use the server is asked what exists
 //	(connection lost)    the pool is kept with the connection and dies with it
 //
-// The pool says what to send and receives the results; it does not talk to a server itself. platform/data/database's Work
-// does, and is the interface for other packages.
+// The pool says what to send and receives the results; it does not talk to a server itself. platform/data/database's
+// Work does, and is the interface for other packages.
 package temptable

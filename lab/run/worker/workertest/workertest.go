@@ -26,7 +26,8 @@ const (
 	// Variable is set for a worker.
 	Variable = "PLIMSOLL_TEST_WORKER"
 	// programVariable names the program that is the worker instead of the test binary: the same code, but without the
-	// race detector, which takes most of the processor time of a suite under it. A worker is tested in platform/worker/server.
+	// race detector, which takes most of the processor time of a suite under it. A worker is tested in
+	// platform/worker/server.
 	programVariable = "PLIMSOLL_TEST_WORKER_PROGRAM"
 	// asProgram is set for everything that a test of the program starts.
 	asProgram = "PLIMSOLL_TEST_AS_PROGRAM"
