@@ -10,7 +10,6 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
-	"plimsoll/lab/session"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -71,7 +70,7 @@ type Plan struct {
 // Fingerprint is equal for plans that were asked for alike, whatever server and program made the trials.
 func (p Plan) Fingerprint() string {
 	p.Server, p.Program = nil, ""
-	return session.Fingerprint(p)
+	return kept.Fingerprint(p)
 }
 
 // Answer is the load line.

@@ -2,9 +2,6 @@ package session
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,16 +9,6 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
 )
-
-// Fingerprint is equal for settings that are equal.
-func Fingerprint(settings any) string {
-	text, err := json.Marshal(settings)
-	if err != nil {
-		panic(err) // only numbers and texts: cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
-}
 
 // Origin is what turns come from besides their settings: turns of two origins are never put together.
 type Origin struct {

@@ -1,6 +1,9 @@
 package kept
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -120,4 +123,14 @@ func Meant(id string, ids []string) (found []string) {
 		}
 	}
 	return found
+}
+
+// Fingerprint is equal for settings that are equal.
+func Fingerprint(settings any) string {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		panic(err) // only numbers and texts: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
 }

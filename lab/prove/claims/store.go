@@ -1,8 +1,6 @@
 package claims
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,13 +65,8 @@ func (s *Store) pathOf(k Record) string {
 
 // origin is equal for findings of which the later replaces the earlier.
 func (k Record) origin() string {
-	text, err := json.Marshal([]any{k.Machine.CPU, k.Machine.Cores, k.Machine.MemoryBytes / memorySlack,
+	return kept.Fingerprint([]any{k.Machine.CPU, k.Machine.Cores, k.Machine.MemoryBytes / memorySlack,
 		k.Machine.Kernel, k.Engine, k.Software, k.Command, k.Partial})
-	if err != nil {
-		panic(err) // texts and numbers: cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
 }
 
 // All findings on a claim, the newest first.

@@ -3,6 +3,7 @@ package compare
 import (
 	"slices"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/lab/session"
 )
 
@@ -16,7 +17,7 @@ func (p Plan) fingerprint() string {
 			s.Server, s.Name = nil, ""
 		}
 	}
-	return session.Fingerprint(p)
+	return kept.Fingerprint(p)
 }
 
 // foreign says why a plan of the same fingerprint was for other servers or another program: what names it.
