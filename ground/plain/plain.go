@@ -1,5 +1,5 @@
-// Package plain owns text that steers no terminal: what a server, a file, a process or the environment wrote is shown,
-// and not obeyed.
+// Package plain makes text safe to print: what a server, a file, a process or the environment wrote cannot control the
+// terminal.
 package plain
 
 import (
@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-// shown stands where a character was that a terminal would obey.
+// shown replaces each control character.
 const shown = utf8.RuneError
 
-// harmful are control characters, the eighth bit's too, and those that turn the direction of writing. Lines and tabs
-// are layout.
+// harmful are control characters, including those with the eighth bit set, and those that change the direction of
+// writing. Lines and tabs are layout.
 func harmful(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }
@@ -28,7 +28,7 @@ func show(r rune) rune {
 	return r
 }
 
-// Text is s without what a terminal would obey, lines and tabs excepted.
+// Text is s without control characters, except line breaks and tabs.
 func Text(s string) string { return strings.Map(show, s) }
 
 // Line is Text in one line.
@@ -41,7 +41,7 @@ func Line(s string) string {
 	}, s)
 }
 
-// JSON is a document with harmful characters escaped: whoever reads it gets each as it was.
+// JSON is a document with harmful characters escaped: a parser gets each as it was.
 func JSON(document []byte) []byte {
 	const digits = "0123456789abcdef"
 	var b bytes.Buffer
@@ -61,7 +61,7 @@ func JSON(document []byte) []byte {
 // Writer cleans everything that is written to another, and lets its own colours through.
 type Writer struct {
 	to      io.Writer
-	key     string // stands for the escape character in colours; nobody else's text can know it
+	key     string // stands for the escape character in colours; unknown to any other text
 	mu      sync.Mutex
 	partial []byte // the beginning of a character
 }

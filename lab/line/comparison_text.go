@@ -12,7 +12,7 @@ import (
 // table has one row per line. The bracket that the search ended with is a detail below it.
 func (c *Comparison) table() web.Table {
 	t := web.Table{Names: true, Says: true, Columns: []string{"configuration", "users, 95 %", "ratio of users, 95 %",
-		"operations/s", "Apdex, least", "trials", "limited by"}}
+		"operations/s", "lowest Apdex", "trials", "limited by"}}
 	for i, one := range c.Lines {
 		l := one.Line
 		row := []string{l.Plan.Configuration, l.brief(), one.Ratio.String(), "-", "-",
@@ -40,7 +40,7 @@ func (c *Comparison) Text(w io.Writer) error {
 	fmt.Fprintf(&b, "\n  LINES at Apdex %g, think time %s, from %d trials in turns\n", first.Plan.Target,
 		thinkText(first.Plan.ThinkS), c.Trials())
 	if !c.Complete {
-		fmt.Fprintf(&b, "  not complete: stopped (%s)\n", c.Stopped)
+		fmt.Fprintf(&b, "  not complete: stopped (%s)\n", c.StoppedBy())
 	}
 	b.WriteString("\n")
 	if err := c.table().Text(&b, ""); err != nil {

@@ -18,14 +18,14 @@ const (
 
 var pages = web.Templates(partsOfPages, searchPage, comparisonPage)
 
-// drawn is a search prepared for the page.
-type drawn struct {
+// pageSearch is a search prepared for the page.
+type pageSearch struct {
 	Scores, Rates template.HTML
 	Law           []string
 	Trials        web.Table
 }
 
-func (l *Line) drawn() drawn {
+func (l *Line) forPage() pageSearch {
 	t := l.table()
 	t.Title, t.Label = "In the order in which they ran; each is stored as a run", "Table of trials"
 	if l.Plan.Configuration != "" {
@@ -35,21 +35,21 @@ func (l *Line) drawn() drawn {
 	for i := range t.Rows {
 		t.Rows[i] = append(t.Rows[i], l.Trials[i].Run)
 	}
-	return drawn{l.scoreChart(), l.rateChart(), strings.Split(strings.TrimSpace(l.law()), "\n"), t}
+	return pageSearch{l.scoreChart(), l.rateChart(), strings.Split(strings.TrimSpace(l.law()), "\n"), t}
 }
 
 // HTML writes the search as one file.
 func (l *Line) HTML(w io.Writer) error {
-	f, err := web.NewFrame("Load line · "+l.Statement(), l.Started, "line", l, web.Drawn())
+	f, err := web.NewFrame("Load line · "+l.Statement(), l.Started, "line", l, web.ChartStyle())
 	if err == nil {
 		err = pages.ExecuteTemplate(w, searchPage, struct {
 			web.Frame
 			Line       *Line
 			Void       string
 			Details    []string
-			Search     drawn
+			Search     pageSearch
 			Conditions []string
-		}{f, l, l.voidText(), l.details(), l.drawn(), l.conditionLines()})
+		}{f, l, l.voidText(), l.details(), l.forPage(), l.conditionLines()})
 	}
 	return reportProblem(err)
 }

@@ -20,7 +20,7 @@ type Options struct {
 	// Run configures each trial; the search sets Users, Seed and Title.
 	Run run.Options
 	// NewGenerator, unless nil, starts the generator of one trial and returns how to stop it. Without it this process
-	// makes the load.
+	// generates the load.
 	NewGenerator func(context.Context) (g run.Generator, dismiss func(), err error)
 	// Configuration is the name of the system if several are searched (FindAll).
 	Configuration string
@@ -50,7 +50,7 @@ type Progress struct {
 
 // Reasons for which a search stops early.
 const (
-	ByHand   = session.ByHand
+	ByUser   = session.ByUser
 	ByBudget = session.ByBudget
 )
 
@@ -65,8 +65,8 @@ type search struct {
 	server  *identity.Identity // nil: no database is known
 }
 
-// Find searches for the load line. The Line holds what was found also when there is an error or ctx was cancelled; it
-// is nil only when nothing could begin.
+// Find searches for the load line. The Line also holds what was found before an error or a cancellation of ctx; it is
+// nil only if the search could not begin.
 func Find(ctx context.Context, o Options) (*Line, error) {
 	s, err := newSearch(ctx, o, time.Now())
 	if err != nil {
@@ -87,7 +87,7 @@ type attempt struct {
 
 // course of the search.
 func (s *search) course() session.Session[attempt] {
-	return session.Session[attempt]{Next: s.next, Make: s.try, PutBack: s.drop, Keep: s.keep, Ended: s.ended,
+	return session.Session[attempt]{Next: s.next, Make: s.try, CleanUp: s.drop, Keep: s.keep, Ended: s.ended,
 		Began: s.began, Budget: s.Budget,
 		Takes: func(a attempt) time.Duration { return s.takes(a.users, a.longer) }}
 }
@@ -156,7 +156,7 @@ func (s *search) newLine() *Line {
 		Plan: s.plan(), Trials: []Trial{}}
 }
 
-// try makes one trial.
+// try runs one trial.
 func (s *search) try(ctx context.Context, a attempt) error {
 	began := time.Now()
 	dsn, err := s.Reset.Before(ctx, s.dsn, s.Run.Scenario)
@@ -177,7 +177,7 @@ func (s *search) try(ctx context.Context, a attempt) error {
 	}
 	if lost := lostAgent(r); lost != "" {
 		return problem.New(problem.Environment,
-			fmt.Errorf("%s was lost in trial %d, so this trial says nothing about the system", lost, len(s.Trials)+1),
+			fmt.Errorf("%s was lost in trial %d, so this trial does not count", lost, len(s.Trials)+1),
 			"start it again, then the same command with --resume continues")
 	}
 	s.keepAudit(r)
@@ -198,14 +198,14 @@ func (s *search) generator() func(context.Context, string) (run.Generator, func(
 	return func(ctx context.Context, _ string) (run.Generator, func(), error) { return s.NewGenerator(ctx) }
 }
 
-// keepAudit keeps the audit of the base for the trials to come.
+// keepAudit keeps the audit of the base for later trials.
 func (s *search) keepAudit(r *result.Result) {
 	if s.Reset == ResetFilled || s.Reset == ResetCopy {
 		s.audited = r.AuditBefore
 	}
 }
 
-// lostAgent is the first agent that did not live to the end of a run.
+// lostAgent is the first agent that was lost before the end of a run.
 func lostAgent(r *result.Result) string {
 	for _, a := range r.Generator.Agents {
 		if a.LostAtS != nil {

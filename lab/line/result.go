@@ -10,6 +10,7 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/session"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -26,7 +27,7 @@ type Line struct {
 	Finished time.Time `json:"finished_at"`
 	// Complete: no trial is left. Stopped: why the search ended early.
 	Complete bool   `json:"complete"`
-	Stopped  string `json:"stopped,omitempty"` // by hand, budget, or an error
+	Stopped  string `json:"stopped,omitempty"` // "by hand" is by the user; budget, or an error
 
 	Plan   Plan    `json:"plan"`
 	Answer *Answer `json:"answer"` // null while no number of users has passed
@@ -61,13 +62,12 @@ type Plan struct {
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
 	// URLs of the application that the trials use, if it ran before them.
 	URLs []string `json:"urls,omitempty"`
-	// Server and Program are what the trials were made with; absent in older searches, and Server where no database is
-	// known.
+	// Server and Program ran the trials; absent in older searches, and Server if no database is known.
 	Server  *identity.Identity `json:"server,omitempty"`
 	Program string             `json:"program,omitempty"`
 }
 
-// Fingerprint is equal for plans that were asked for alike, whatever server and program made the trials.
+// Fingerprint is equal for plans that were requested alike, whatever server and program ran the trials.
 func (p Plan) Fingerprint() string {
 	p.Server, p.Program = nil, ""
 	return kept.Fingerprint(p)
@@ -165,6 +165,9 @@ func (l *Line) fit() {
 			"beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(numbers(l.Trials)))
 	}
 }
+
+// StoppedBy is Stopped as a reader sees it.
+func (l *Line) StoppedBy() string { return session.StoppedBy(l.Stopped) }
 
 // conditions of the last trial, or none.
 func (l *Line) conditions() result.Conditions {

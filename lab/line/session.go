@@ -28,8 +28,8 @@ type joint struct {
 	searches []*search
 }
 
-// FindAll searches for the lines of several systems with the options o. The Comparison holds what was found also when
-// there is an error or ctx was cancelled; it is nil only when nothing could begin.
+// FindAll searches for the lines of several systems with the options o. The Comparison also holds what was found before
+// an error or a cancellation of ctx; it is nil only if the session could not begin.
 func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, error) {
 	if len(systems) == 0 {
 		return nil, errors.New("compare load lines: no system is given")
@@ -125,7 +125,7 @@ func (s *joint) all(ctx context.Context) error {
 			switch {
 			case err != nil:
 				return fmt.Errorf("%s: %w", one.Configuration, err)
-			case stopped == ByHand:
+			case stopped == ByUser:
 				return nil
 			}
 			if err := s.keep(); err != nil {

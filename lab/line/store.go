@@ -30,7 +30,7 @@ func OpenStore(dir string) *Store {
 // DefaultStore is the folder of searches in the state directory.
 func DefaultStore() *Store { return OpenStore(filepath.Join(dirs.State(), "lines")) }
 
-// stopped is what a search or a session keeps of what it was asked for.
+// stopped is how a kept search or session was requested.
 type stopped struct {
 	schema   string
 	complete bool
@@ -42,8 +42,8 @@ func (p *stopped) same(plans []Plan) bool {
 	return slices.EqualFunc(p.plans, plans, func(a, b Plan) bool { return a.Fingerprint() == b.Fingerprint() })
 }
 
-// foreign says why trials of now would not be of the same system as those before; empty: they are.
-func (p *stopped) foreign(id string, plans []Plan) string {
+// mismatch says why new trials would not be of the same system as the old ones; empty: they would be.
+func (p *stopped) mismatch(id string, plans []Plan) string {
 	for i, plan := range plans {
 		what := id
 		if plan.Configuration != "" {
@@ -58,7 +58,7 @@ func (p *stopped) foreign(id string, plans []Plan) string {
 
 func (p Plan) origin() session.Origin { return session.Origin{Program: p.Program, Server: p.Server} }
 
-// Resumable fails where no search or session of any plan was stopped: what is known before the systems are there.
+// Resumable fails if no search or session of any plan was stopped: known before the systems are started.
 func (s *Store) Resumable() error {
 	names, err := filepath.Glob(filepath.Join(s.Root, "*", "*.json"))
 	for _, name := range names {
@@ -108,14 +108,14 @@ func newest[T any](folder kept.Folder, schema string, read func(*T) stopped, pla
 			return session.Match{Hint: fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): "+
 				"finish it with that one, or start over without --resume", id, was.schema, schema)}
 		case was.same(plans):
-			return session.Match{Same: true, Foreign: was.foreign(id, plans)}
+			return session.Match{Same: true, Foreign: was.mismatch(id, plans)}
 		default:
 			return session.Match{Hint: was.hint(id, plans)}
 		}
 	})
 }
 
-// hint names what a stopped search was asked for in place of these plans.
+// hint names how a stopped search differs from these plans.
 func (p *stopped) hint(id string, plans []Plan) string {
 	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, trialsText(p.trials))
 	if len(p.plans) != len(plans) {
@@ -135,7 +135,7 @@ func (p *stopped) hint(id string, plans []Plan) string {
 	if content {
 		return text + ": the scenario's file has changed, or another version of plimsoll began the search, whose own " +
 			"scenario was another; its trials cannot be mixed with new ones: start over without --resume, or finish " +
-			"it with what it began with"
+			"it with the file and version that it began with"
 	}
 	return text + ": repeat its exact command"
 }
@@ -149,7 +149,7 @@ func trialsText(n int) string {
 
 const contentOfScenario = "another content of the scenario"
 
-// planWords are how a person asks for the fields of a plan, by their JSON names.
+// planWords are what a person calls the fields of a plan, by their JSON names.
 var planWords = map[string]string{
 	"target": "--target", "first": "--from", "most": "--most", "resolution": "--resolution",
 	"confirmations": "--confirmations", "duration_s": "--duration", "ramp_s": "--ramp", "timeout_s": "--timeout",

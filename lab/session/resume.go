@@ -10,7 +10,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// Origin is what turns come from besides their settings: turns of two origins are never put together.
+// Origin is what made turns, besides their settings: turns of two origins are never combined.
 type Origin struct {
 	Program string
 	Server  *identity.Identity // nil: no database is known
@@ -25,7 +25,7 @@ func (o Origin) Foreign(before Origin, what string) string {
 	case o.Server == nil && before.Server == nil:
 		return ""
 	case o.Server == nil || before.Server == nil:
-		return what + " does not tell on which server it was made"
+		return what + " does not record its server"
 	}
 	if difference := o.Server.Difference(*before.Server); difference != "" {
 		return fmt.Sprintf("%s is of another server: %s", what, difference)
@@ -33,21 +33,22 @@ func (o Origin) Foreign(before Origin, what string) string {
 	return ""
 }
 
-// Mixed is the problem of a session that cannot go on because it is foreign.
+// Mixed is the problem of a session that cannot continue because it is foreign.
 func Mixed(foreign string) error {
 	return problem.New(problem.Usage, errors.New(foreign),
-		"its turns cannot be mixed with new ones: start over without --resume, or go on with what it began with")
+		"its turns cannot be mixed with new ones: start over without --resume, or continue on the server and version "+
+			"that it began with")
 }
 
-// Match is how a session that was kept fits what is asked for. The zero one is of a session that has ended.
+// Match compares a session that was kept with the one to resume. The zero one is of a session that has ended.
 type Match struct {
-	Same    bool   // it was asked for alike and was stopped
-	Foreign string // but is of another origin; empty: it goes on
-	Hint    string // what it was asked for instead
+	Same    bool   // it has the same settings and was stopped
+	Foreign string // but it is of another origin; empty: it can continue
+	Hint    string // how its settings differ
 }
 
-// Resume finds the newest session of a folder that goes on. Files that cannot be read are of other kinds or versions.
-// Where none goes on, the error names the newest that is foreign, or hints at what the newest was asked for.
+// Resume finds the newest session of a folder that can continue. Files that cannot be read are of other kinds or
+// versions. Where none can, the error names the newest that is foreign, or hints at how the newest differs.
 func Resume[T any](folder kept.Folder, kind string, read func(path string) (*T, error),
 	match func(id string, one *T) Match) (*T, error) {
 	ids, err := folder.IDs()
@@ -72,8 +73,8 @@ func Resume[T any](folder kept.Folder, kind string, read func(path string) (*T, 
 	return nil, NothingStopped(kind, hint)
 }
 
-// NothingStopped is the problem of --resume without a session to go on with.
+// NothingStopped is the problem of --resume without a session that can continue.
 func NothingStopped(kind, hint string) error {
-	return problem.New(problem.Usage, fmt.Errorf("no %s with these settings was stopped", kind),
+	return problem.New(problem.Usage, fmt.Errorf("there is no stopped %s with these settings", kind),
 		cmp.Or(hint, "start one: the same command without --resume"))
 }

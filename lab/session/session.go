@@ -8,12 +8,20 @@ import (
 
 // Reasons for which a session stops early. A session may have others (Hopeless).
 const (
-	ByHand   = "by hand"
+	ByUser   = "by hand" // the value in stored sessions
 	ByBudget = "budget"
 )
 
-// putBackWithin bounds what follows a turn, also after Ctrl-C.
-const putBackWithin = time.Minute
+// StoppedBy is such a reason as a reader sees it.
+func StoppedBy(reason string) string {
+	if reason == ByUser {
+		return "by the user"
+	}
+	return reason
+}
+
+// cleanUpWithin bounds what follows a turn, also after Ctrl-C.
+const cleanUpWithin = time.Minute
 
 // Session of turns that a T describes. Only Next and Make are needed.
 type Session[T any] struct {
@@ -24,8 +32,8 @@ type Session[T any] struct {
 	// Make a turn and add it to those made, unless there is an error. One that was complete before the user stopped
 	// the session counts.
 	Make func(context.Context, T) error
-	// PutBack removes what a turn leaves behind, however it ended, so that a system is idle between its turns.
-	PutBack func(context.Context, T) error
+	// CleanUp removes what a turn leaves behind, however it ended, so that a system is idle between its turns.
+	CleanUp func(context.Context, T) error
 	// Keep what was made and why the session stopped; empty: it goes on, or is complete.
 	Keep func(stopped string) error
 	// Ended is told of each turn after it was kept.
@@ -59,14 +67,14 @@ func (s Session[T]) Step(ctx context.Context) (more bool, stopped string, err er
 		return false, stopped, nil
 	}
 	err = s.Make(ctx, turn)
-	putBack := s.putBack(ctx, turn)
+	cleanUp := s.cleanUp(ctx, turn)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return false, ByHand, putBack
+		return false, ByUser, cleanUp
 	case err != nil:
 		return false, "", err
-	case putBack != nil:
-		return false, "", putBack
+	case cleanUp != nil:
+		return false, "", cleanUp
 	}
 	if err := s.keep(""); err != nil {
 		return false, "", err
@@ -81,7 +89,7 @@ func (s Session[T]) Step(ctx context.Context) (more bool, stopped string, err er
 func (s Session[T]) stops(ctx context.Context, turn T) string {
 	switch {
 	case ctx.Err() != nil:
-		return ByHand
+		return ByUser
 	case s.Budget > 0 && time.Since(s.Began)+s.Takes(turn) > s.Budget:
 		return ByBudget
 	case s.Hopeless != nil:
@@ -90,13 +98,13 @@ func (s Session[T]) stops(ctx context.Context, turn T) string {
 	return ""
 }
 
-func (s Session[T]) putBack(ctx context.Context, turn T) error {
-	if s.PutBack == nil {
+func (s Session[T]) cleanUp(ctx context.Context, turn T) error {
+	if s.CleanUp == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpWithin)
 	defer cancel()
-	return s.PutBack(ctx, turn)
+	return s.CleanUp(ctx, turn)
 }
 
 func (s Session[T]) keep(stopped string) error {

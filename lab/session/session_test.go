@@ -36,7 +36,7 @@ func newCourse(during func(turn int) error) *course {
 			c.made++
 			return nil
 		},
-		PutBack: func(context.Context, int) error { c.happened.WriteString("-"); return nil },
+		CleanUp: func(context.Context, int) error { c.happened.WriteString("-"); return nil },
 		Keep:    func(stopped string) error { c.happened.WriteString("(" + stopped + ")"); return nil },
 		Ended:   func(turn int) { fmt.Fprintf(&c.happened, "%c ", 'A'+turn) },
 	}
@@ -77,13 +77,13 @@ func TestSession(t *testing.T) {
 			}
 			return nil
 		}, err: broken, want: "a-()A b-(broken)"},
-		"ItIsNotPutBack": {change: func(c *course, _ context.CancelFunc) {
-			c.PutBack = func(context.Context, int) error { return broken }
+		"ItIsNotCleanUp": {change: func(c *course, _ context.CancelFunc) {
+			c.CleanUp = func(context.Context, int) error { return broken }
 		}, err: broken, want: "a(broken)"},
-		"TheUserStopsItAndItIsNotPutBack": {change: func(c *course, _ context.CancelFunc) {
-			c.PutBack = func(ctx context.Context, _ int) error {
+		"TheUserStopsItAndItIsNotCleanUp": {change: func(c *course, _ context.CancelFunc) {
+			c.CleanUp = func(ctx context.Context, _ int) error {
 				if ctx.Err() != nil {
-					t.Error("no time to put anything back")
+					t.Error("no time to clean up")
 				}
 				return broken
 			}
@@ -102,7 +102,7 @@ func TestSession(t *testing.T) {
 			}
 		}, want: "a-()A b-()B (why)"},
 		"OnlyWhatItNeeds": {change: func(c *course, _ context.CancelFunc) {
-			c.PutBack, c.Keep, c.Ended = nil, nil, nil
+			c.CleanUp, c.Keep, c.Ended = nil, nil, nil
 		}, want: "abcde"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,9 +176,9 @@ func TestResume(t *testing.T) {
 	}{
 		"Newest":        {texts: []string{"same 1", "same 2", "ended"}, want: "same 2"},
 		"BehindOthers":  {texts: []string{"same 1", "other", "foreign", "unreadable"}, want: "same 1"},
-		"None":          {want: "no test with these settings was stopped", hint: "start one: the same command"},
-		"AllEnded":      {texts: []string{"ended"}, want: "no test with", hint: "start one: the same command"},
-		"Others":        {texts: []string{"other", "other"}, want: "no test with", hint: "20260131-120001 is other"},
+		"None":          {want: "there is no stopped test with these settings", hint: "start one: the same command"},
+		"AllEnded":      {texts: []string{"ended"}, want: "there is no stopped test", hint: "start one: the same"},
+		"Others":        {texts: []string{"other", "other"}, want: "there is no stopped test", hint: "120001 is other"},
 		"ForeignBefore": {texts: []string{"foreign", "other"}, want: "20260131-120000 is foreign", hint: "be mixed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestOrigin_NamesWhatIsForeign(t *testing.T) {
 		"TheSame":          {now, ""},
 		"AnotherServer":    {session.Origin{Program: "0.5.0", Server: server("2")}, "it is of another server: system"},
 		"AnotherProgram":   {session.Origin{Program: "0.4.0", Server: server("1")}, "it was made by plimsoll 0.4.0, this"},
-		"NoServer":         {session.Origin{Program: "0.5.0"}, "it does not tell on which server it was made"},
+		"NoServer":         {session.Origin{Program: "0.5.0"}, "it does not record its server"},
 		"OfAnOlderVersion": {session.Origin{}, "it was made by plimsoll of an older version, this is 0.5.0"},
 	} {
 		if got := now.Foreign(c.before, "it"); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {

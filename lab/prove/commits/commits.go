@@ -147,7 +147,7 @@ func (b *bench) makeTables(ctx context.Context) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.PgConn().Exec(ctx, fmt.Sprintf(tables, spreadRows)).ReadAll(); err != nil {
-		return fmt.Errorf("make the tables: %w", err)
+		return fmt.Errorf("create the tables: %w", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/session"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -21,8 +22,8 @@ type Comparison struct {
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	Software string    `json:"software,omitempty"`
-	// Complete: all planned runs were made. Stopped says why the comparison ended early: by hand, budget, void runs, or
-	// an error.
+	// Complete: all planned runs were made. Stopped says why the comparison ended early: by the user, budget, void
+	// runs, or an error.
 	Complete bool   `json:"complete"`
 	Stopped  string `json:"stopped,omitempty"`
 
@@ -72,7 +73,7 @@ type Described struct {
 	Reset    string             `json:"reset,omitempty"`
 	Settings map[string]string  `json:"settings,omitempty"`
 	SQL      string             `json:"sql,omitempty"`
-	Clearing string             `json:"clearing,omitempty"` // what puts it back before each run: SQL, or !COMMAND
+	Clearing string             `json:"clearing,omitempty"` // what restores it before each run: SQL, or !COMMAND
 	Command  []string           `json:"command,omitempty"`
 	Cold     bool               `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
@@ -159,3 +160,6 @@ type AtOneUser struct {
 
 // WriteJSON writes the comparison, indented, with a final newline.
 func (c *Comparison) WriteJSON(w io.Writer) error { return kept.JSON(w, c) }
+
+// StoppedBy is Stopped as a reader sees it.
+func (c *Comparison) StoppedBy() string { return session.StoppedBy(c.Stopped) }

@@ -9,7 +9,7 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// Runs of another server, and of another version of the program, are never put together with those that were made.
+// Runs of another server, and of another version of the program, are never combined with those that were recorded.
 func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 	side := server(t)
 	side.Run.Users = fewUsers
@@ -22,7 +22,7 @@ func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 		}
 	}
 	first, err := Compare(ctx, o)
-	if err != nil || first.Stopped != ByHand {
+	if err != nil || first.Stopped != ByUser {
 		t.Fatalf("%v %+v", err, first)
 	}
 	o.Progress, o.Resume = nil, true

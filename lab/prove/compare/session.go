@@ -36,7 +36,7 @@ const (
 
 // Reasons for which a comparison stops early.
 const (
-	ByHand   = session.ByHand
+	ByUser   = session.ByUser
 	ByBudget = session.ByBudget
 	ByVoid   = "too many void runs"
 )
@@ -102,7 +102,7 @@ func Compare(ctx context.Context, o Options) (*Comparison, error) {
 
 func begin(ctx context.Context, o Options) (s *comparing, err error) {
 	if len(o.Sides) < 2 {
-		return nil, problem.New(problem.Usage, errors.New("one system alone has nothing to be compared with"), "")
+		return nil, problem.New(problem.Usage, errors.New("a comparison needs at least two systems"), "")
 	}
 	if o.Pairs == 0 {
 		o.Pairs = PairsDefault
@@ -163,7 +163,7 @@ func (s *comparing) extend() error {
 	}
 	if s.Pairs < made {
 		return problem.New(problem.Usage, fmt.Errorf("%d pairs are already measured", made),
-			"give at least that many --pairs")
+			"use at least that many --pairs")
 	}
 	s.Plan.Looks, s.Plan.Pairs = verdict.Extended(s.Plan.Looks, made, s.Pairs), s.Pairs
 	return nil
@@ -191,7 +191,7 @@ func (s *comparing) plan() Plan {
 func (s *comparing) warnings() (all []string) {
 	for i, side := range s.Sides {
 		if len(side.Command) == 0 && side.Reset == line.ResetNone && !side.Clearing.given() {
-			all = append(all, fmt.Sprintf("%s is not put back between runs: each run sees what earlier ones wrote; "+
+			all = append(all, fmt.Sprintf("%s is not restored between runs: each run sees what earlier ones wrote; "+
 				"only the order of the runs balances that", Letter(i)))
 		}
 	}
@@ -231,7 +231,7 @@ func (c *Comparison) next() (t turn, more bool) {
 
 // course of the comparison.
 func (s *comparing) course() session.Session[turn] {
-	return session.Session[turn]{Next: s.next, Hopeless: s.hopeless, Make: s.make, PutBack: s.drop, Keep: s.keep,
+	return session.Session[turn]{Next: s.next, Hopeless: s.hopeless, Make: s.make, CleanUp: s.drop, Keep: s.keep,
 		Ended: s.ended, Began: s.began, Budget: s.Budget, Takes: func(turn) time.Duration { return s.takes() }}
 }
 

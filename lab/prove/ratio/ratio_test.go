@@ -39,7 +39,7 @@ func TestOf(t *testing.T) {
 			}
 			if !near(r.Ratio, c.ratio) || !near(r.Low, c.low) || !near(r.High, c.high) ||
 				!near(r.Confidence, c.confidence) || r.Sure() != c.sure {
-				t.Errorf("%+v", r)
+				t.Errorf("ratio %+v, not that of the case", r)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func (t Trial) Play(ctx context.Context, o Options) (claims.Finding, error) {
 			return claims.Finding{}, err
 		case err != nil || !whole:
 			p.made.partial = true
-			p.made.stopped = !part.Beside
+			p.made.stopped = !part.Unjudged
 			return t.Finding(p.made), nil
 		}
 	}
@@ -135,7 +135,7 @@ func (t *taking) make(ctx context.Context, n int) error {
 		figures = nil
 		if t.again < t.part.voidMost() && ctx.Err() == nil {
 			t.again, t.tries = t.again+1, t.tries+1
-			t.record.Say("%s, %s is void and made again: %s", t.record.round, side.Name, void)
+			t.record.Say("%s, %s is void and repeated: %s", t.record.round, side.Name, void)
 			return nil
 		}
 		t.record.Say("%s, %s is void: %s", t.record.round, side.Name, void)

@@ -35,7 +35,7 @@ func Open(dir string) *Store {
 	return &Store{kept.Folder{Root: dir, File: "result.json", Kind: "run"}, nil}
 }
 
-// WithPage returns the store with a page, which it writes beside each result.
+// WithPage returns the store with a page, which it writes next to each result.
 func (s *Store) WithPage(page Page) *Store { return &Store{s.Folder, page} }
 
 // Default is the folder of runs in the state directory.
@@ -87,7 +87,7 @@ func (s *Store) Find(id string) (string, error) {
 	found := kept.Meant(id, ids)
 	switch {
 	case len(ids) == 0:
-		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.Root), "'plimsoll run' makes one")
+		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.Root), "'plimsoll run' creates one")
 	case len(found) == 0:
 		return "", problem.New(problem.Usage, fmt.Errorf("no run %q", id),
 			"'plimsoll runs' lists them; latest is the newest")

@@ -69,7 +69,7 @@ func (s *Store) UnderWay(ctx context.Context, id string) (*lock.Lock, error) {
 func (s *Store) Unfinished() (ids []string, err error) {
 	marks, err := filepath.Glob(filepath.Join(s.Root, "*", underWayFile))
 	if err != nil {
-		return nil, s.Problem("look for unfinished runs", err)
+		return nil, s.Problem("find unfinished runs", err)
 	}
 	for _, mark := range marks {
 		id := filepath.Base(filepath.Dir(mark))
@@ -89,7 +89,7 @@ func (s *Store) Settle(id string) error {
 	for _, name := range []string{s.JournalPath(id), filepath.Join(s.Dir(id), underWayFile),
 		filepath.Join(s.Dir(id), reservedFile), filepath.Join(s.Dir(id), notKeptFile)} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.Problem("tidy the folder of the run", err)
+			return s.Problem("clean up the folder of the run", err)
 		}
 	}
 	if s.Has(id) {

@@ -22,8 +22,8 @@ func conditions(r *result.Result) []fact {
 		{"profile", profile(c.Load.Profile)},
 		{"scenario", scenario(c.Load)},
 		{"mix", mix(c.Load.Mix)},
-		{"base", ofERP(c, c.Scale)},
-		{"shape of the ERP", ofERP(c, c.Shape)},
+		{"base", erpOnly(c, c.Scale)},
+		{"shape of the ERP", erpOnly(c, c.Shape)},
 		{"engine", engine(c)},
 		{"durability", durability(c.Engine.Settings)},
 		{"memory settings", settings(c.Engine.Settings, "shared_buffers", "work_mem", "temp_buffers", "max_wal_size")},
@@ -41,8 +41,8 @@ func conditions(r *result.Result) []fact {
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
 }
 
-// ofERP are conditions that every run of the ERP states, and others do not have.
-func ofERP(c result.Conditions, text string) string {
+// erpOnly are conditions that every run of the ERP states, and others do not have.
+func erpOnly(c result.Conditions, text string) string {
 	if s := c.Load.Scenario; s != nil && s.Application != "erp" {
 		return text
 	}
@@ -57,8 +57,8 @@ func load(r *result.Result) string {
 			l.Seed)
 	}
 	return fmt.Sprintf("%s users%s, %s model%s, ramp %s, steady %s, seed %d",
-		count(int64(r.Users)), byHand(l.Changes), l.Model, thinking(l.Think), seconds(l.RampS), seconds(r.DurationS),
-		l.Seed)
+		count(int64(r.Users)), changedText(l.Changes), l.Model, thinking(l.Think), seconds(l.RampS),
+		seconds(r.DurationS), l.Seed)
 }
 
 // profile that the load follows, and how it differs; empty without one.
@@ -80,12 +80,12 @@ func thinking(t *result.Think) string {
 	return fmt.Sprintf(", think time %s mean %s at most %s", t.Distribution, seconds(t.MeanS), seconds(t.CapS))
 }
 
-// byHand marks a number that is only the plan's.
-func byHand(changes []result.Change) string {
+// changedText marks a number that is only the plan's.
+func changedText(changes []result.Change) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" as planned, changed by hand %d %s (see the events)", len(changes),
+	return fmt.Sprintf(" as planned, changed by the user %d %s (see the events)", len(changes),
 		plural(len(changes), "time"))
 }
 
@@ -217,7 +217,7 @@ func memory(all []result.Memory) string {
 		"to %.0f s", verdict, strings.Join(each, "; "), all[0].FromS, all[0].ToS)
 }
 
-// agents that made the load, by machine; empty without any.
+// agents that generated the load, by machine; empty without any.
 func agents(all []result.Agent) string {
 	var lines []string
 	for _, a := range all {
@@ -246,7 +246,7 @@ func generator(r *result.Result) string {
 	if lagLimit > 0 {
 		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
 	}
-	if g.UsersBytes != nil && len(r.Footprints) == 0 { // of a version that knew no more
+	if g.UsersBytes != nil && len(r.Footprints) == 0 { // an older version measured only this
 		text += fmt.Sprintf("; %s per user, fixed memory included", size(*g.UsersBytes))
 	}
 	return text

@@ -69,7 +69,7 @@ func percent(share *float64) string {
 	return fmt.Sprintf("%.0f %%", 100**share)
 }
 
-// refusals stand beside the score, which counts them as answers; absent in older results.
+// refusals stand next to the score, which counts them as answers; absent in older results.
 func refusals(share *float64) string {
 	if share == nil {
 		return ""
@@ -139,13 +139,13 @@ func size(n float64) string {
 	return fmt.Sprintf("%.1f KB", n/(1<<10))
 }
 
-// verdict is the word beside the score.
+// verdict is the word next to the score.
 func verdict(r *result.Result) string {
 	switch {
 	case r.Valid:
 		return "valid"
 	case r.Interrupted:
-		return "stopped by hand"
+		return "stopped by the user"
 	}
 	return "INVALID"
 }

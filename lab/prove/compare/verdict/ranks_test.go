@@ -18,7 +18,7 @@ func TestTheTestOfTies(t *testing.T) {
 		t.Errorf("%v, %v", p, swapped)
 	}
 	if row := Of(ones, one, Rule{Margin: 0.05}); row.Verdict != Inconclusive {
-		t.Errorf("%+v", row)
+		t.Errorf("one pair: %+v, want it inconclusive", row)
 	}
 	if p := testOf(ones, ones[:3]); p != 1 {
 		t.Errorf("all equal: %v", p)
@@ -28,7 +28,7 @@ func TestTheTestOfTies(t *testing.T) {
 	}
 }
 
-// The test by its definition: in each way the figures of each stratum are dealt anew.
+// The test by its definition: for each way to deal out the figures of each stratum again.
 func TestTheTestCountsAllDeals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		side := rapid.SliceOfN(rapid.SampledFrom([]float64{0.5, 1, 2, 3, 5}), 1, 4)

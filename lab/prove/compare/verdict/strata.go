@@ -40,8 +40,8 @@ func known(figures []float64, from, to int) (some []float64) {
 	return some
 }
 
-// both are the figures of all strata.
-func both(strata []stratum) (all stratum) {
+// allStrata are the figures of all strata.
+func allStrata(strata []stratum) (all stratum) {
 	for _, s := range strata {
 		all.base, all.variant = append(all.base, s.base...), append(all.variant, s.variant...)
 	}

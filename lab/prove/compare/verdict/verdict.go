@@ -105,7 +105,7 @@ type Row struct {
 // Of judges one figure by itself, outside a family. The figures are in the order of the rounds; that of a run which has
 // none is NaN. They must not be infinite.
 func Of(base, variant []float64, rule Rule) Row {
-	all := both(strata(base, variant))
+	all := allStrata(strata(base, variant))
 	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(all.base), len(all.variant)}, P: 1, PHolm: 1,
 		PEqual: 1, PEqualHolm: 1, rule: rule}
 	r.Base, r.Variant, r.Margin = ratio.Median(all.base), ratio.Median(all.variant), rule.Margin

@@ -229,7 +229,7 @@ func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error
 
 // filesIn counts the files below a folder.
 func filesIn(dir string) (n float64) {
-	_ = process.SeeAsOwner(dir, func() {
+	_ = process.WithOwnerPermissions(dir, func() {
 		_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				n++
