@@ -75,7 +75,8 @@ require_saved() {
 		fail failure "$TREE has commits that are not in engine/patches" \
 			"engine/build patches writes them back; rm -r $TREE drops them"
 	[[ $(tree_git log -1 --format=%s "$UPSTREAM_REF") == "PostgreSQL $SOURCE_VERSION" ]] ||
-		fail failure "$TREE holds a different source than PostgreSQL $SOURCE_VERSION" "rm -r $TREE, then engine/build tree"
+		fail failure "$TREE holds a different source than PostgreSQL $SOURCE_VERSION" \
+			"rm -r $TREE, then engine/build tree"
 }
 
 require_tree() {

@@ -182,7 +182,8 @@ func (a *app) showBegun(begun []group.Group) error {
 		_, err := fmt.Fprintln(a.stdout, "no group is unfinished")
 		return err
 	}
-	fmt.Fprintln(a.stdout, "unfinished; this is a standby, and only its primary knows whether they are being worked on:")
+	fmt.Fprintln(a.stdout,
+		"unfinished; this is a standby, and only its primary knows whether they are being worked on:")
 	return a.listGroups(begun, "-")
 }
 
