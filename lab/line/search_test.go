@@ -358,7 +358,7 @@ func TestTrialIsJudged(t *testing.T) {
 
 func TestBooksOfCopiesAreAuditedBeforeTheFirstTrialOnly(t *testing.T) {
 	s := &search{Line: &Line{}}
-	if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != nil {
+	if o := s.runOptions("", attempt{Coarse, 10, 0}); o.AuditedBefore != nil {
 		t.Errorf("%+v before the first trial", o.AuditedBefore)
 	}
 	before := &result.Audit{Done: true, Clean: true}
@@ -366,7 +366,7 @@ func TestBooksOfCopiesAreAuditedBeforeTheFirstTrialOnly(t *testing.T) {
 		system.ResetNone: nil, system.ResetSQL: nil} {
 		s := &search{Options: Options{Reset: reset}, Line: &Line{}}
 		s.keepAudit(&result.Result{AuditBefore: before})
-		if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != want {
+		if o := s.runOptions("", attempt{Coarse, 10, 0}); o.AuditedBefore != want {
 			t.Errorf("%s: %+v", reset, o.AuditedBefore)
 		}
 	}

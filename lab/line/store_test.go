@@ -3,7 +3,6 @@ package line
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ import (
 func keepStopped(t *testing.T, change func(*Line)) *Store {
 	t.Helper()
 	s := OpenStore(t.TempDir())
-	id, err := s.begin(time.Now())
+	id, err := s.Begin(time.Now(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +25,7 @@ func keepStopped(t *testing.T, change func(*Line)) *Store {
 	change(l)
 	text, err := json.Marshal(l)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(s.dir, id, lineFile), text, 0o600)
+		err = os.WriteFile(s.ResultPath(id), text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

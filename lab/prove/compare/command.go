@@ -28,7 +28,7 @@ type Report struct {
 }
 
 // command makes one run of a program.
-func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
+func (s *comparing) command(ctx context.Context, side *Side, r *Replica) error {
 	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
 	stdout, err := system.Execute(ctx, side.Command, r.environment()...)
 	if made := runIn(stdout); made != nil && ctx.Err() == nil {

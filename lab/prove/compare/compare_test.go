@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/ground/problem"
@@ -331,7 +332,7 @@ func TestCompare_Mistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
-		if left, _ := os.ReadDir(o.Store.dir); len(left) > 0 {
+		if left, _ := os.ReadDir(o.Store.Root); len(left) > 0 {
 			t.Errorf("%s: leaves %v", text, left)
 		}
 	}
@@ -360,20 +361,20 @@ func TestCompare_EndsItsCommand(t *testing.T) {
 func TestComparison_IsShown(t *testing.T) {
 	o := programs(t, "120")
 	c := compared(t, o)
-	kept, err := o.Store.Load(Latest)
+	again, err := o.Store.Load(kept.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one, _ := json.Marshal(c)
-	other, _ := json.Marshal(kept)
+	other, _ := json.Marshal(again)
 	if string(one) != string(other) {
 		t.Errorf("kept otherwise:\n%s\n%s", one, other)
 	}
 	var text, html strings.Builder
-	if err := kept.Text(&text); err != nil {
+	if err := again.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.HTML(&html); err != nil {
+	if err := again.HTML(&html); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"B is worse than A: mean latency +1", "1 run was void and repeated", "A/A floor"} {

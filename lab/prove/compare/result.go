@@ -1,13 +1,14 @@
 package compare
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/session"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -159,8 +160,7 @@ type AtOneUser struct {
 }
 
 // WriteJSON writes the comparison, indented, with a final newline.
-func (c *Comparison) WriteJSON(w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(c)
-}
+func (c *Comparison) WriteJSON(w io.Writer) error { return kept.JSON(w, c) }
+
+// StoppedBy is Stopped as a reader sees it.
+func (c *Comparison) StoppedBy() string { return session.StoppedBy(c.Stopped) }
