@@ -168,7 +168,7 @@ func (s *search) try(ctx context.Context, a attempt) error {
 	o.Progress = func(p run.Progress) {
 		s.report(Progress{Trial: len(s.Trials) + 1, Purpose: a.purpose, Users: a.users, Run: p})
 	}
-	r, sampled, err := run.Turn(ctx, o, s.generator(), dsn)
+	r, sampled, err := run.Turn(ctx, o, s.NewGenerator, dsn)
 	switch {
 	case err != nil:
 		return err
@@ -189,14 +189,6 @@ func (s *search) try(ctx context.Context, a attempt) error {
 	s.Conditions = &r.Conditions
 	s.Trials = append(s.Trials, t)
 	return nil
-}
-
-// generator of a trial; nil: this process makes the load.
-func (s *search) generator() func(context.Context, string) (run.Generator, func(), error) {
-	if s.NewGenerator == nil {
-		return nil
-	}
-	return func(ctx context.Context, _ string) (run.Generator, func(), error) { return s.NewGenerator(ctx) }
 }
 
 // keepAudit keeps the audit of the base for later trials.
