@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 )
 
 // Statement is the answer in a sentence: the interval of the line, where it is known.
@@ -19,14 +19,14 @@ func (l *Line) Statement() string {
 		what += " so far"
 	}
 	text := fmt.Sprintf("%s (%s, %.1f operations/s at %s, think time %s)", l.Answer.users(), what, l.Answer.OpsPerS,
-		format.Thousands(l.Answer.Users), thinkText(l.Plan.ThinkS))
+		human.Thousands(l.Answer.Users), thinkText(l.Plan.ThinkS))
 	switch {
 	case l.Answer.Below != nil:
 		return text
 	case l.Unmeasured != nil:
-		return text + fmt.Sprintf("; %s could not be measured", format.Thousands(l.Unmeasured.Users))
+		return text + fmt.Sprintf("; %s could not be measured", human.Thousands(l.Unmeasured.Users))
 	}
-	return text + fmt.Sprintf("; more than %s were not tried", format.Thousands(l.Answer.Users))
+	return text + fmt.Sprintf("; more than %s were not tried", human.Thousands(l.Answer.Users))
 }
 
 // ServesNobody says whether no number of users passed, and trials of the smallest failed more than once.
@@ -55,7 +55,7 @@ func usersText(n int) string {
 	if n == 1 {
 		return "1 user"
 	}
-	return format.Thousands(n) + " users"
+	return human.Thousands(n) + " users"
 }
 
 // users of the interval; of the bracket, where an older search has none.
@@ -70,10 +70,10 @@ func (a *Answer) users() string {
 func (i UsersInterval) String() string {
 	low, high := "", ""
 	if i.Low != nil {
-		low = format.Thousands(int64(math.Floor(*i.Low)))
+		low = human.Thousands(int64(math.Floor(*i.Low)))
 	}
 	if i.High != nil {
-		high = format.Thousands(int64(math.Ceil(*i.High)))
+		high = human.Thousands(int64(math.Ceil(*i.High)))
 	}
 	switch {
 	case low != "" && high != "":
@@ -100,7 +100,7 @@ func (l *Line) brief() string {
 		return "not tried"
 	}
 	if l.ServesNobody() {
-		return "below " + format.Thousands(l.Plan.leastFailed(l.Trials))
+		return "below " + human.Thousands(l.Plan.leastFailed(l.Trials))
 	}
 	return "not known"
 }
@@ -111,9 +111,9 @@ func (a *Answer) bracket() string {
 	case a == nil:
 		return "-"
 	case a.Below == nil:
-		return format.Thousands(a.Users) + " or more"
+		return human.Thousands(a.Users) + " or more"
 	}
-	return format.Thousands(a.Users) + " to " + format.Thousands(*a.Below)
+	return human.Thousands(a.Users) + " to " + human.Thousands(*a.Below)
 }
 
 // details say what the answer rests on; empty without one.
@@ -128,7 +128,7 @@ func (l *Line) details() (lines []string) {
 	}
 	text := fmt.Sprintf("bracket of the search: %s passed in %s", usersText(a.Users), a.AtUsers)
 	if a.Below != nil {
-		text += fmt.Sprintf(", %s in %s", format.Thousands(*a.Below), a.AtBelow)
+		text += fmt.Sprintf(", %s in %s", human.Thousands(*a.Below), a.AtBelow)
 	}
 	return append(lines, text)
 }

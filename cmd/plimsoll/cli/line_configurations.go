@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
@@ -39,7 +39,7 @@ func parseConfiguration(text string, shaped shapeOptions, erp bool) (c configura
 		return usage(fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
 	case has && !slices.Contains(words(shape.Names), shapeName):
 		return usage(fmt.Errorf("%q is not a shape of the ERP", shapeName),
-			nearest.Hint(shapeName, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
+			human.NearestHint(shapeName, words(shape.Names), "there are: "+strings.Join(words(shape.Names), ", ")))
 	case has && !erp:
 		return usage(fmt.Errorf("%s: the scenario has no ERP, so there is no shape", c.name), "name clusters alone")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
@@ -261,7 +261,7 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	fits, left := proof.Plan(items, o.budget)
 	a.sayPlan(fits, left, bench)
 	if len(fits) == 0 {
-		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", format.Duration(o.budget)),
+		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", human.Duration(o.budget)),
 			"raise --budget, or lower --duration")
 	}
 	began := time.Now()
@@ -344,7 +344,7 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 		texts = append(texts, fmt.Sprintf("%s (about %s, %s)", item.Claim.ID, estimateOf(item), item.Due))
 	}
 	a.sayWrapped(fmt.Sprintf("left out, %d of %d: ", len(left), len(fits)+len(left)), strings.Join(texts, ", "))
-	a.meter.Say("--budget %s would take them all", format.Duration((proof.Takes(fits)+proof.Takes(left)).
+	a.meter.Say("--budget %s would take them all", human.Duration((proof.Takes(fits)+proof.Takes(left)).
 		Truncate(time.Minute)+time.Minute))
 }
 

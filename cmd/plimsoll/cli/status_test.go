@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 )
 
@@ -27,7 +27,8 @@ func TestStatus_SaysWhatToDoAboutAFailingArchive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			(&app{stdout: plain.NewWriter(&out)}).showArchiving(cluster.Status{Name: "one", Archiving: &c.archiving})
+			(&app{stdout: human.NewPlainWriter(&out)}).showArchiving(cluster.Status{Name: "one",
+				Archiving: &c.archiving})
 			for _, part := range c.want {
 				if !strings.Contains(out.String(), part) {
 					t.Errorf("%q lacks %q", out.String(), part)

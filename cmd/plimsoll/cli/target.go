@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -131,7 +131,7 @@ func (a *app) known(ctx context.Context, name, engine string) error {
 		return nil // it is made
 	case errors.Is(err, fs.ErrNotExist):
 		// a mistyped flavour names a cluster that would be made
-		return problem.New(problem.Usage, err, nearest.Hint(name, append(a.clusterNames(), flavours...),
+		return problem.New(problem.Usage, err, human.NearestHint(name, append(a.clusterNames(), flavours...),
 			"plimsoll up "+name+" creates it"))
 	case err != nil:
 		return err

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/trial"
 )
@@ -94,7 +94,7 @@ func spread(values []float64) string {
 func number(v float64) string {
 	switch {
 	case math.Abs(v) >= 10000:
-		return format.Thousands(int64(math.Round(v)))
+		return human.Thousands(int64(math.Round(v)))
 	case math.Abs(v) >= 1000:
 		return fmt.Sprintf("%.0f", v)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 )
 
 // Spread is the median of a series and its range: 0.991 (0.985 to 0.994).
@@ -90,7 +90,7 @@ func Middle(figures []float64) float64 {
 // number formats a whole number in thousands, others unchanged.
 func number(v float64) string {
 	if v == math.Trunc(v) {
-		return format.Thousands(int64(v))
+		return human.Thousands(int64(v))
 	}
 	return fmt.Sprintf("%g", v)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/ground/redact"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/bootstrap"
 	"plimsoll/lab/load/tally"
@@ -211,7 +211,7 @@ func (p *Picture) Changed(users int, paused bool, text string) {
 func (p *Picture) Say(tone Tone, text string) { p.change(func() { p.say(tone, text) }) }
 
 func (p *Picture) say(tone Tone, text string) {
-	e := Entry{N: p.next(), Time: p.now().UTC(), Tone: tone, Text: redact.Text(text)}
+	e := Entry{N: p.next(), Time: p.now().UTC(), Tone: tone, Text: human.Redact(text)}
 	if !p.rampBegan.IsZero() {
 		at := p.now().Sub(p.rampBegan).Seconds()
 		e.AtS = &at

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -73,7 +73,7 @@ func scope(b *result.IntervalBasis) string {
 	return text
 }
 
-func spanOf(s float64) string { return format.Duration(time.Duration(s * float64(time.Second))) }
+func spanOf(s float64) string { return human.Duration(time.Duration(s * float64(time.Second))) }
 
 // rangeText is empty where nothing is known.
 func rangeText(r *result.Range, text func(*float64) string) string {

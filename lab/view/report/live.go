@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/live"
 )
@@ -72,7 +72,7 @@ func (v *screenful) line(tone, text string) {
 	if text == "" {
 		return
 	}
-	text = plain.Line(text) // what a server says must not steer the terminal
+	text = human.PlainLine(text) // what a server says must not steer the terminal
 	if utf8.RuneCountInString(text) > v.Width {
 		text = string([]rune(text)[:max(0, v.Width-1)]) + "…"
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -31,7 +31,7 @@ func SideBySide(w io.Writer, all []*result.Result) error {
 	}
 	b.WriteString("\n  These are single runs: a difference smaller than that between two equal runs means nothing.\n\n")
 	differing(&b, all)
-	_, err := io.WriteString(w, plain.Text(b.String()))
+	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
 }
 

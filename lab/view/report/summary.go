@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 )
@@ -40,7 +40,7 @@ func Summary(w io.Writer, r *result.Result, page string) error {
 	if page != "" {
 		b.WriteString("report: " + page + "\n") // never broken: it is for copying
 	}
-	_, err := io.WriteString(w, plain.Text(b.String()))
+	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
 }
 

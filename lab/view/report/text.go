@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 )
@@ -30,7 +30,7 @@ func Text(w io.Writer, r *result.Result) error {
 		return err
 	}
 	foot(&b, r)
-	_, err := io.WriteString(w, plain.Text(b.String()))
+	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/storage"
@@ -139,7 +139,7 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 			{Name: powerCut, Text: fmt.Sprintf("simulated from the journal of lab/crash: %s rows are loaded, "+
 				"acknowledged and checkpointed; then what was not flushed survives wholly, in part or not at all. A "+
 				"base is lost if the server does not start, or rows are missing or unreadable",
-				format.Thousands(c30CutRows))},
+				human.Thousands(c30CutRows))},
 		},
 	}
 }

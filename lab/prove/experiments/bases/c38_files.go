@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/claims"
@@ -120,7 +120,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 		trial.Median{Of: trial.At(fewFiles, filesThere), Format: "%.0f"}), trial.Say(text, values...)}
 	return trial.Trial{
 		Text: fmt.Sprintf("start, checkpoint, vacuum, dump and scans of a server with %d bases of %s tables, and of "+
-			"one with a base of %d", baseCount(b), format.Thousands(tablesOf(b)), c38Few),
+			"one with a base of %d", baseCount(b), human.Thousands(tablesOf(b)), c38Few),
 		Overhead: making, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "files of the server, about", Value: filesOf(b)},
@@ -129,7 +129,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "bases", Text: fmt.Sprintf("empty tables with 3 or 4 indexes; the first base is created, the "+
 				"others are copies of its files (report: %d bases of %s tables and 20,000 indexes)", c38Bases,
-				format.Thousands(c38Tables))},
+				human.Thousands(c38Tables))},
 			{Name: "turns", Text: fmt.Sprintf("the server is started, %d tables get a row before the checkpoint, it "+
 				"is killed, started again and stopped; the kernel keeps its caches", c38Written)},
 			{Name: "operations", Text: "the verdict is on those that touch the files of all bases; vacuum, dump and " +
@@ -140,7 +140,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 
 // makeBases makes the tables of one base, and the others as its copies.
 func makeBases(ctx context.Context, o *site.OwnCluster, tables, bases int, r *trial.Record) error {
-	r.Say("making tables, %s in each base; bases: %d", format.Thousands(tables), bases)
+	r.Say("making tables, %s in each base; bases: %d", human.Thousands(tables), bases)
 	return o.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
 		if err := site.Admin(ctx, c, "", "DROP DATABASE IF EXISTS many_1 WITH (FORCE)",
 			"CREATE DATABASE many_1"); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/operations"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -30,7 +30,7 @@ const (
 // c36Targets of the sides; the first is the base.
 var c36Targets = []int{100, 1000, 10_000}
 
-func targetSide(n int) string { return fmt.Sprintf("statistics target %s", format.Thousands(n)) }
+func targetSide(n int) string { return fmt.Sprintf("statistics target %s", human.Thousands(n)) }
 
 // statisticsTarget is the experiment behind C36: the ERP's own queries on copies of a base that differ in statistics.
 func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {

@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/fill"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -86,7 +86,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 		trial.Say("the undamaged base has %s violations", sum(undamagedBase, found, "")),
 		trial.Say("the audit reads %s objects/s: %s hours for the report's %s documents",
 			trial.Spread{Of: trial.At(undamagedBase, auditRate), Format: "%.0f"}, hours,
-			format.Thousands(fill.ReportedTotal()))}
+			human.Thousands(fill.ReportedTotal()))}
 	harmed.Measured = integrityMeasured()
 	return trial.Trial{
 		Text: fmt.Sprintf("in copies of a base at scale %.3g, %d damages to registers and %d to documents are "+

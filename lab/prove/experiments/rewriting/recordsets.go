@@ -14,8 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -112,7 +112,7 @@ func recordSetPart(b site.Bench, s *site.Site, name string, latency, turn time.D
 
 // lightlyLoaded requires that the processors were not the limit, and that turns were long enough.
 func lightlyLoaded(turn, least time.Duration, sides ...commitSide) (all []trial.Criterion) {
-	all = append(all, trial.Criterion{Of: trial.Given{As: "turns of at least " + format.Duration(least),
+	all = append(all, trial.Criterion{Of: trial.Given{As: "turns of at least " + human.Duration(least),
 		Holds: turn >= least, Else: "turns are shorter"}, Confirm: trial.Measured()})
 	for _, s := range sides {
 		all = append(all, trial.Criterion{Of: trial.Every{Of: s.at(judgedLatency, busyShare), Unit: "%"},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -30,7 +30,7 @@ const (
 var c45Rates = []int{1000, 2000, 2500, 3000, 3500, 4000, 5000}
 
 func rateLoop(rate int) queryLoop {
-	return queryLoop{fmt.Sprintf("%s queries/s", format.Thousands(rate)), bench.NoAnalyze, c40Clients,
+	return queryLoop{fmt.Sprintf("%s queries/s", human.Thousands(rate)), bench.NoAnalyze, c40Clients,
 		rate / c45Statements}
 }
 

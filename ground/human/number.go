@@ -1,5 +1,6 @@
-// Package format owns how numbers and times are written for a reader.
-package format
+// Package human owns what a person reads: text that steers no terminal and shows no secret, suggestions for mistyped
+// words, and how numbers, shares, sizes and times are written.
+package human
 
 import (
 	"fmt"
