@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/human"
 )
 
 // Foreign keys whose columns no index begins with, and what was deleted from the tables that they refer to.
@@ -199,7 +201,8 @@ func (k foreignKey) advice(changes float64) Advice {
 		Evidence: []string{fmt.Sprintf("%s; each time up to %.0f rows of %s are read", seen, k.Live, k.table()),
 			fmt.Sprintf("%s was read whole %.0f times, %.0f rows in all, also by other statements", k.table(), k.Scans,
 				k.Scanned)},
-		Memory: fmt.Sprintf("none; about %s of disk and cache, and each write of the table enters it", size(20*k.Live)),
+		Memory: fmt.Sprintf("none; about %s of disk and cache, and each write of the table enters it",
+			human.Bytes(20*k.Live)),
 		Changes: []Change{{Kind: SQL, SQL: fmt.Sprintf("CREATE INDEX CONCURRENTLY IF NOT EXISTS %s ON %s (%s)",
 			pgx.Identifier{name}.Sanitize(), quoted(k.Schema, k.Name), strings.Join(names, ", ")),
 			Index: quoted(k.Schema, name), Undo: "DROP INDEX CONCURRENTLY IF EXISTS " + quoted(k.Schema, name)}}}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -32,7 +33,7 @@ var maintenance = cause{
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They take processor, disk and log " +
 				"from all other sessions, and some lock the table.",
 			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; others wait for its locks %s of the time",
-				percent(u.share), u.largest, percent(behind))},
+				human.Percent(u.share), u.largest, human.Percent(behind))},
 			Excluded: []string{"a client runs it, not autovacuum"},
 			Next: []string{"run it when few users are at work, or leave it to autovacuum",
 				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
@@ -56,7 +57,7 @@ var backup = cause{
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
 			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s of the time its program is busy between "+
-				"two statements", percent(u.share), u.largest, percent(own))},
+				"two statements", human.Percent(u.share), u.largest, human.Percent(own))},
 			Excluded: []string{"it is no query of the application: it copies a whole table"},
 			Next:     []string{"take it from a replica, or when few users are at work"},
 		}, ""
@@ -88,7 +89,7 @@ var longStatements = cause{
 			*f.Price += share
 			f.explains = append(f.explains, one.Name)
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
-				percent(share), longStatement.Value, one.Name))
+				human.Percent(share), longStatement.Value, one.Name))
 		}
 		return f, ""
 	},
@@ -134,7 +135,7 @@ var bulkWriting = cause{
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
 					"behind it.",
 				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time goes to: %s", rows,
-					percent(u.share), u.largest)},
+					human.Percent(u.share), u.largest)},
 				Excluded: []string{},
 				Next:     []string{"load in smaller pieces, at a quiet hour, or with COPY"},
 			}
@@ -159,7 +160,7 @@ var largeResults = cause{
 			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
 				"The session holds its snapshot meanwhile.",
 			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",
-				percent(share), u.largest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
+				human.Percent(share), u.largest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
 					"tup_returned")), "%.0f"))},
 			Excluded: []string{"the server has the rows ready"},
 			Next:     []string{"ask for fewer rows or columns, or for pages; see what the client does while it reads"},

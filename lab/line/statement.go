@@ -42,20 +42,13 @@ func (l *Line) unknown() string {
 	least := l.Plan.leastFailed(l.Trials)
 	switch at := levelOf(l.Trials, least); {
 	case least == 0:
-		return fmt.Sprintf("not known: trials of %s say nothing", usersText(numbers(l.Trials)[0]))
+		return fmt.Sprintf("not known: trials of %s say nothing", human.Count(numbers(l.Trials)[0], "user"))
 	case l.ServesNobody():
-		return fmt.Sprintf("not even %s can be served at Apdex %g", usersText(least), l.Plan.Target)
+		return fmt.Sprintf("not even %s can be served at Apdex %g", human.Count(least, "user"), l.Plan.Target)
 	default:
 		return fmt.Sprintf("not known: %s did not pass in %d of %d trials, which is too little evidence",
-			usersText(least), at.all.against(), at.all.trials())
+			human.Count(least, "user"), at.all.against(), at.all.trials())
 	}
-}
-
-func usersText(n int) string {
-	if n == 1 {
-		return "1 user"
-	}
-	return human.Thousands(n) + " users"
 }
 
 // users of the interval; of the bracket, where an older search has none.
@@ -126,7 +119,7 @@ func (l *Line) details() (lines []string) {
 		lines = append(lines, fmt.Sprintf("computed from how %d trials ended: the number of users that half of all "+
 			"trials would pass", i.Trials))
 	}
-	text := fmt.Sprintf("bracket of the search: %s passed in %s", usersText(a.Users), a.AtUsers)
+	text := fmt.Sprintf("bracket of the search: %s passed in %s", human.Count(a.Users, "user"), a.AtUsers)
 	if a.Below != nil {
 		text += fmt.Sprintf(", %s in %s", human.Thousands(*a.Below), a.AtBelow)
 	}
@@ -159,5 +152,5 @@ func endsText(low, high *float64, format string) string {
 }
 
 func thinkText(s float64) string {
-	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+	return human.Duration(time.Duration(s * float64(time.Second)).Round(time.Millisecond))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/store"
 )
@@ -176,7 +177,7 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 
 // hint names what a stopped search was asked for in place of these plans.
 func (p *stopped) hint(id string, plans []Plan) string {
-	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, trialsText(p.trials))
+	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, human.Count(p.trials, "trial"))
 	if len(p.plans) != len(plans) {
 		return text + fmt.Sprintf("%d systems, not %d: repeat its exact command", len(p.plans), len(plans))
 	}
@@ -197,13 +198,6 @@ func (p *stopped) hint(id string, plans []Plan) string {
 			"it with what it began with"
 	}
 	return text + ": repeat its exact command"
-}
-
-func trialsText(n int) string {
-	if n == 1 {
-		return "1 trial"
-	}
-	return fmt.Sprintf("%d trials", n)
 }
 
 const contentOfScenario = "another content of the scenario"

@@ -71,7 +71,7 @@ func (a *app) itemsOf(ctx context.Context, toRun []claims.Claim, o proveOptions,
 }
 
 func estimateOf(item proof.Item) string {
-	text := roughly(item.Takes)
+	text := human.Roughly(item.Takes)
 	if item.Known {
 		text += ", as it took before"
 	}

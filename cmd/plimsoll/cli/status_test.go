@@ -17,7 +17,7 @@ func TestStatus_SaysWhatToDoAboutAFailingArchive(t *testing.T) {
 		"Fails": {cluster.Archiving{Dir: "/archive", ServerLog: "/server.log", Failing: true, FailedCount: 12,
 			LastFailed: "0001", Waiting: 3, WaitingBytes: 48 << 20, BehindS: &behind},
 			[]string{"one: archiving fails: 12 times, the last time with 0001; 3 segments (48 MB) wait, " +
-				"the oldest for 5m0s\n",
+				"the oldest for 5m00s\n",
 				"hint: make room and rights in /archive (/server.log says what is wrong)"}},
 		"WorksAgain": {cluster.Archiving{FailedCount: 2, LastFailed: "0001"},
 			[]string{"archiving failed 2 times, the last time with 0001, and works again\n"}},

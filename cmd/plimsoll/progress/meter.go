@@ -216,16 +216,16 @@ func (p *phase) line(now time.Time, withBar bool) string {
 	parts := []string{}
 	switch {
 	case p.total <= 0:
-		parts = append(parts, short(elapsed))
+		parts = append(parts, human.Elapsed(elapsed))
 	case withBar:
 		parts = append(parts, fmt.Sprintf("%s %3.0f%%", bar(p.done/p.total), 100*p.done/p.total))
 	default:
 		parts = append(parts, fmt.Sprintf("%.0f%%", 100*p.done/p.total))
 	}
 	if p.left > 0 {
-		parts = append(parts, "about "+short(p.left)+" left")
+		parts = append(parts, "about "+human.Elapsed(p.left)+" left")
 	} else if d, ok := left(elapsed, p.done, p.total); ok {
-		parts = append(parts, "about "+short(d)+" left")
+		parts = append(parts, "about "+human.Elapsed(d)+" left")
 	}
 	if p.unit != "" && p.done > 0 {
 		parts = append(parts, human.Thousands(int64(math.Round(p.done)))+" "+p.unit)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/platform/data/database"
 )
 
@@ -31,7 +32,7 @@ func (s series) figures() Figures {
 		if t.refused {
 			f.Refused++
 		}
-		latencies = append(latencies, milliseconds(t.latency))
+		latencies = append(latencies, human.MS(t.latency))
 		if t.wal != nil {
 			logs = append(logs, float64(*t.wal))
 		}
@@ -63,7 +64,7 @@ func (s series) mean(part func(measurement) *time.Duration) *float64 {
 		}
 		sum += *v
 	}
-	ms := milliseconds(sum) / float64(len(s))
+	ms := human.MS(sum) / float64(len(s))
 	return &ms
 }
 
@@ -71,5 +72,3 @@ func quantile(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

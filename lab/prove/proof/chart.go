@@ -92,13 +92,10 @@ func spread(values []float64) string {
 }
 
 func number(v float64) string {
-	switch {
-	case math.Abs(v) >= 10000:
+	if math.Abs(v) >= 10000 {
 		return human.Thousands(int64(math.Round(v)))
-	case math.Abs(v) >= 1000:
-		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.3g", v)
+	return human.Figure(v, 3)
 }
 
 // scale from the least to the greatest; linear ones begin at 0.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/human"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )
@@ -38,7 +39,7 @@ type noise struct {
 // slackMS is by how much a percentile may exceed what was planted: a round trip, and the timers of the user and the
 // server.
 func (n noise) slackMS() float64 {
-	return ms(processing) + min(percentile(n.trips, 99)+2*percentile(n.late, 99), 3*ms(lateMost))
+	return human.MS(processing) + min(percentile(n.trips, 99)+2*percentile(n.late, 99), 3*human.MS(lateMost))
 }
 
 // disturbed says how the machine was, by what the witness saw.
@@ -47,7 +48,7 @@ func (n noise) disturbed() (texts []string) {
 		texts = append(texts, fmt.Sprintf("other processes used %.0f %% of the processors", 100*n.others))
 	}
 	add := func(what string, took float64) {
-		if took > ms(lateMost) {
+		if took > human.MS(lateMost) {
 			texts = append(texts, fmt.Sprintf("one of a hundred %s %.0f ms", what, took))
 		}
 	}
@@ -67,7 +68,7 @@ func disturbances(n noise, r *result.Result, planted ...string) []string {
 			texts = append(texts, reason)
 		}
 	}
-	if lag := r.Generator.LagMSP99; lag > ms(lateMost) {
+	if lag := r.Generator.LagMSP99; lag > human.MS(lateMost) {
 		texts = append(texts, fmt.Sprintf("the generator sent 1 of 100 operations %.0f ms late", lag))
 	}
 	return texts
@@ -168,7 +169,5 @@ func percentile(all []time.Duration, p float64) float64 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(all))
-	return ms(sorted[int(math.Ceil(p/100*float64(len(sorted))))-1])
+	return human.MS(sorted[int(math.Ceil(p/100*float64(len(sorted))))-1])
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -12,15 +13,8 @@ var costHead = []string{"request to the workers", "count", "statements", "round 
 	"of them empty"}
 
 func costRow(q result.Request) []string {
-	return []string{q.ID, count(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows), mean(q.TempTables),
-		emptyShare(q)}
-}
-
-func emptyShare(q result.Request) string {
-	if q.EmptyShare == nil {
-		return unknown
-	}
-	return percent(q.EmptyShare)
+	return []string{q.ID, human.Thousands(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows),
+		mean(q.TempTables), human.Known(q.EmptyShare, unknown, human.Share)}
 }
 
 // mean has as many digits as are significant.
@@ -38,7 +32,7 @@ func mean(v float64) string {
 func costOfEach(c result.Cost) string {
 	var parts []string
 	if c.WALBytes != nil {
-		parts = append(parts, "WAL "+size(*c.WALBytes)+" per request")
+		parts = append(parts, "WAL "+human.Bytes(*c.WALBytes)+" per request")
 	}
 	if c.DatabaseMS != nil {
 		parts = append(parts, "database "+mean(*c.DatabaseMS)+" ms of CPU per operation")

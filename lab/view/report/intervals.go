@@ -44,7 +44,7 @@ func ofPercentiles(op result.Operation) *result.LatencyIntervals {
 
 func intervalNote(basis *result.IntervalBasis) string {
 	text := fmt.Sprintf("intervals by block bootstrap, blocks of %s of %s; differences between runs are not in them",
-		seconds(basis.BlockS), seconds(basis.SteadyS))
+		human.Seconds(basis.BlockS), human.Seconds(basis.SteadyS))
 	if only := scope(basis); only != "" {
 		text += "; " + only
 	}

@@ -54,9 +54,9 @@ func sums(all []*result.Result) *table {
 	}
 	row("Apdex", func(r *result.Result) string { return markedScore(r.Apdex, r.Ops) })
 	row("95 % interval", func(r *result.Result) string { return interval(r.Interval) })
-	row("users", func(r *result.Result) string { return count(int64(r.Users)) })
+	row("users", func(r *result.Result) string { return human.Thousands(r.Users) })
 	row("operations per second", func(r *result.Result) string { return fmt.Sprintf("%.1f", r.OpsPerS) })
-	row("failed", func(r *result.Result) string { return count(r.Errors + r.Overload) })
+	row("failed", func(r *result.Result) string { return human.Thousands(r.Errors + r.Overload) })
 	row("CPU of the database", func(r *result.Result) string { return percent(r.Conditions.CPU.Database) })
 	row("audit", func(r *result.Result) string { return auditWord(r.Audit) })
 	row("verdict", verdict)

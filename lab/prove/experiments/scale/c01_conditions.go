@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plimsoll/ground/human"
+	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -56,12 +57,7 @@ func generatorText(done []*result.Result) string {
 	return fmt.Sprintf("CPU share up to %s, 99 %% of the operations sent within %.1f ms of being due", cpu, lag)
 }
 
-func score(v *float64) string {
-	if v == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%.3f", *v)
-}
+func score(v *float64) string { return human.Known(v, "none", apdex.Text) }
 
 func recountText(different []string) string {
 	if len(different) == 0 {

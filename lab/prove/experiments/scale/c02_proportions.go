@@ -194,7 +194,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 		return func(m *trial.Measurements) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
 	}
 	bytes := func(figure trial.Ref) trial.Words {
-		return func(m *trial.Measurements) string { return fill.Bytes(int64(trial.Middle(m.Figures(figure)))) }
+		return func(m *trial.Measurements) string { return human.Bytes(int64(trial.Middle(m.Figures(figure)))) }
 	}
 	length := func(figure trial.Ref, to time.Duration) trial.Words {
 		return func(m *trial.Measurements) string {
