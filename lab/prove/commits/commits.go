@@ -15,7 +15,7 @@ import (
 
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/durability"
 )
@@ -118,7 +118,7 @@ func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) 
 					Turns:   slices.Concat([]Turn{}, turns[s.name])})
 			}
 		}
-		for _, n := range ratio.Rotation(len(sides), b.Rounds, 1) {
+		for _, n := range stats.Rotation(len(sides), b.Rounds, 1) {
 			s := sides[n]
 			b.Progress(b.done, b.report.Turns, fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
 			turn, err := b.turn(ctx, rows, s.mode)

@@ -11,7 +11,7 @@ import (
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // Planted is what a self-test plants in its second side.
@@ -252,5 +252,5 @@ func (t *SelfTested) median() float64 {
 	for _, one := range t.Trials {
 		all = append(all, one.Effect)
 	}
-	return ratio.Median(all)
+	return stats.Median(all)
 }

@@ -1,10 +1,10 @@
 package costs
 
 import (
-	"slices"
 	"time"
 
 	"plimsoll/ground/human"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 )
 
@@ -44,9 +44,9 @@ func (s series) figures() Figures {
 		share := sum.TempTables.EmptyShare()
 		f.EmptyShare = &share
 	}
-	f.LatencyMS, f.LatencyP95 = quantile(latencies, 0.5), quantile(latencies, 0.95)
+	f.LatencyMS, f.LatencyP95 = stats.Median(latencies), stats.Percentile(latencies, 0.95)
 	if len(logs) == len(s) {
-		median := quantile(logs, 0.5)
+		median := stats.Median(logs)
 		f.WALBytes = &median
 	}
 	f.ServerMS = s.mean(func(m measurement) *time.Duration { return m.server })
@@ -66,9 +66,4 @@ func (s series) mean(part func(measurement) *time.Duration) *float64 {
 	}
 	ms := human.MS(sum) / float64(len(s))
 	return &ms
-}
-
-func quantile(values []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }

@@ -32,7 +32,7 @@ import (
 
 	"plimsoll/ground/host/dirs"
 	"plimsoll/lab/prove/peers"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // options of the whole comparison.
@@ -152,7 +152,7 @@ func (b *bench) rounds(ctx context.Context, wanted []peers.Tool, all []work, say
 	err error) {
 	for round := range b.options.rounds {
 		for i, w := range all {
-			turns := ratio.Rotation(len(wanted), b.options.rounds, b.seed+uint64(i))
+			turns := stats.Rotation(len(wanted), b.options.rounds, b.seed+uint64(i))
 			for _, side := range turns[round*len(wanted) : (round+1)*len(wanted)] {
 				t, err := b.do(ctx, wanted[side], w, round)
 				if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/lab/prove/peers"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // line summarizes a trial.
@@ -119,7 +119,7 @@ func compared(b *strings.Builder, title string, all []trial, kind string, figure
 
 // ratioTo is the ratio to plimsoll with its interval; empty if there is nothing to compare.
 func ratioTo(f figure, base, variant []trial) string {
-	r, err := ratio.Of(values(f, base), values(f, variant))
+	r, err := stats.RatioOf(values(f, base), values(f, variant))
 	if err != nil {
 		return ""
 	}
@@ -141,7 +141,7 @@ func further(b *strings.Builder, all []trial) {
 			least[g.generator] = g
 			continue
 		}
-		more := (middle(values(resident, grouped[g])) - middle(values(resident, grouped[first]))) / float64(
+		more := (stats.Median(values(resident, grouped[g])) - stats.Median(values(resident, grouped[first]))) / float64(
 			g.work.Users-first.work.Users)
 		fmt.Fprintf(b, "| %s | %d | %d | %s |\n", g.generator, first.work.Users, g.work.Users, number(more/1e3))
 	}
@@ -204,16 +204,11 @@ func values(f figure, trials []trial) (all []float64) {
 
 func spread(f figure, trials []trial) string {
 	all := values(f, trials)
-	low, mid, high := number(all[0]), number(middle(all)), number(all[len(all)-1])
+	low, mid, high := number(all[0]), number(stats.Median(all)), number(all[len(all)-1])
 	if low == high {
 		return mid
 	}
 	return fmt.Sprintf("%s (%s to %s)", mid, low, high)
-}
-
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // number with three significant digits.

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // group of figures that share a scale: the same series of several sides.
@@ -87,7 +87,7 @@ func spread(values []float64) string {
 	if len(values) == 1 {
 		return number(values[0])
 	}
-	return fmt.Sprintf("%s (%s to %s)", number(trial.Middle(values)), number(slices.Min(values)),
+	return fmt.Sprintf("%s (%s to %s)", number(stats.Median(values)), number(slices.Min(values)),
 		number(slices.Max(values)))
 }
 
@@ -136,7 +136,7 @@ func (s scale) draw(values []float64) template.HTML {
 	for _, v := range values {
 		stroke("turn", v)
 	}
-	stroke("median", trial.Middle(values))
+	stroke("median", stats.Median(values))
 	return template.HTML(b.String() + "</svg>")
 }
 

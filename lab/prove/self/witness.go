@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/stats"
 )
 
 // The witness is a client of its own beside the lab's: it asks the same server for an answer that nothing delays, and
@@ -163,11 +163,5 @@ func (o others) since(before others, length time.Duration, cores int) float64 {
 	return cpu.Spent(before.all, o.all, min(all, o.busy-before.busy)).Seconds() / all.Seconds()
 }
 
-// percentile p in milliseconds, of whole ranks; 0 of none.
-func percentile(all []time.Duration, p float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return human.MS(sorted[int(math.Ceil(p/100*float64(len(sorted))))-1])
-}
+// percentile p in milliseconds; 0 of none.
+func percentile(all []time.Duration, p float64) float64 { return human.MS(stats.Percentile(all, p/100)) }

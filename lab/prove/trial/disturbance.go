@@ -16,8 +16,8 @@ import (
 	"plimsoll/ground/host/pressure"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/stats"
 )
 
 // Watch observes the machine from now on. The end says how others disturbed the turn; empty: they did not.
@@ -193,7 +193,7 @@ func (t Trial) judged(r Rules) Rules {
 		}
 	}
 	if q.parts != nil {
-		r.Requires = append([]Criterion{{Of: q, Confirm: AtLeast(ratio.RunsMin)}}, r.Requires...)
+		r.Requires = append([]Criterion{{Of: q, Confirm: AtLeast(stats.RunsMin)}}, r.Requires...)
 	}
 	return r
 }
@@ -229,10 +229,10 @@ func (m *Measurements) turnsOf(p Part, side string) (fewest int) {
 // Interval implements Quantity.
 func (q turnsEach) Interval(m *Measurements) Interval {
 	turns, fewest := q.fewest(m)
-	if turns >= ratio.RunsMin {
+	if turns >= stats.RunsMin {
 		return Interval{Low: float64(turns), Middle: float64(turns), High: float64(turns)}
 	}
-	why := fmt.Sprintf("%s, %d of %d", tooFewTurns, turns, ratio.RunsMin)
+	why := fmt.Sprintf("%s, %d of %d", tooFewTurns, turns, stats.RunsMin)
 	if fewest.Side != "" {
 		why += " for " + quoted(fewest.Side)
 	}

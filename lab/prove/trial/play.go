@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // orderSeed of the turns: always the same order.
@@ -153,7 +153,7 @@ func sideError(side Side, err error) error {
 
 func (p Part) order() []int {
 	if !p.InOrder {
-		return ratio.Rotation(len(p.Sides), p.Rounds, orderSeed)
+		return stats.Rotation(len(p.Sides), p.Rounds, orderSeed)
 	}
 	var order []int
 	for range p.Rounds {

@@ -7,8 +7,8 @@ import (
 
 	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/bootstrap"
 	"plimsoll/lab/load/tally"
+	"plimsoll/lab/stats"
 )
 
 // What is kept.
@@ -40,8 +40,8 @@ type Picture struct {
 	minutes ring[*Point]
 	log     ring[Entry]
 	open    *minute
-	times   *tally.Times       // of one second
-	scored  []bootstrap.Moment // points and weights of each second of the steady state; never changed in place
+	times   *tally.Times   // of one second
+	scored  []stats.Moment // points and weights of each second of the steady state; never changed in place
 
 	cpu       Shares
 	database  *Database

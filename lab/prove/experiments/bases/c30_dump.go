@@ -20,6 +20,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/statement"
 )
 
@@ -96,10 +97,10 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 	gain := trial.Ratio{Of: on(restoreTime), To: trial.At(fsyncOff, restoreTime)}
 	built := trial.Computed{As: "share of the time that builds indexes, those of primary keys included",
 		Format: "%.0f %%", Formula: func(m *trial.Measurements) float64 {
-			return trial.Middle(m.Figures(on(indexShare))) + trial.Middle(m.Figures(on(keyShare)))
+			return stats.Median(m.Figures(on(indexShare))) + stats.Median(m.Figures(on(keyShare)))
 		}}
 	long := trial.Criterion{Of: trial.Computed{As: "restore", Format: "%.0f s",
-		Formula: func(m *trial.Measurements) float64 { return trial.Middle(m.Figures(on(restoreTime))) }},
+		Formula: func(m *trial.Measurements) float64 { return stats.Median(m.Figures(on(restoreTime))) }},
 		Confirm: trial.AtLeast(c30Long), Unless: "indexes of a base that fits into memory are built there"}
 	lostWith := func(name string) trial.Computed {
 		return trial.Computed{As: "bases lost in " + powerCut + "s with " + name, Format: "%.0f",

@@ -203,8 +203,8 @@ func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figur
 	if err := ended(ctx, h.others); err != nil {
 		return nil, err
 	}
-	return trial.Figures{worstTime: bySecond, site.P99Time: site.Quantile(times, 0.99),
-		site.MedianTime: site.Quantile(times, 0.5)}, nil
+	return trial.Figures{worstTime: bySecond, site.P99Time: site.Percentile(times, 0.99),
+		site.MedianTime: site.Percentile(times, 0.5)}, nil
 }
 
 // refill uses every connection again and again, as a load does: those that have ended are opened and filled anew.
@@ -245,7 +245,7 @@ func watch(ctx context.Context, db *database.Database, load queryBatch, until ti
 	})
 	for _, times := range seconds {
 		slices.Sort(times)
-		worst = max(worst, site.Quantile(times, 0.999))
+		worst = max(worst, site.Percentile(times, 0.999))
 		all = append(all, times...)
 	}
 	slices.Sort(all)

@@ -107,8 +107,8 @@ func (w *postingWorker) turn(length time.Duration, rate string) trial.Turn {
 		if err != nil || len(times) == 0 {
 			return nil, err
 		}
-		return trial.Figures{rate: float64(len(times)) / length.Seconds(), site.MedianTime: site.Quantile(times, 0.5),
-			site.P99Time: site.Quantile(times, 0.99)}, nil
+		return trial.Figures{rate: float64(len(times)) / length.Seconds(), site.MedianTime: site.Percentile(times, 0.5),
+			site.P99Time: site.Percentile(times, 0.99)}, nil
 	}
 }
 

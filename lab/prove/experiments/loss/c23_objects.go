@@ -12,6 +12,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // Defaults of C23.
@@ -77,7 +78,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 	}
 	hours := trial.Computed{As: "hours to audit as many documents as the report has", Format: "%.1f",
 		Formula: func(m *trial.Measurements) float64 {
-			if rate := trial.Middle(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
+			if rate := stats.Median(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
 				return float64(fill.ReportedTotal()) / rate / 3600
 			}
 			return math.NaN()

@@ -20,6 +20,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/durability"
 )
@@ -222,7 +223,7 @@ func (s *recordSets) turn(ctx context.Context, side commitSide, length time.Dura
 	}
 	all := p.whole(length)
 	f[pace] = float64(p.done.Load()) / length.Seconds()
-	f[worstSecond] = 100 * slices.Min(all) / max(1, trial.Middle(all))
+	f[worstSecond] = 100 * slices.Min(all) / max(1, stats.Median(all))
 	return f, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // baseSide is a base at a fraction of the report's scale.
@@ -194,11 +195,11 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 		return func(m *trial.Measurements) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
 	}
 	bytes := func(figure trial.Ref) trial.Words {
-		return func(m *trial.Measurements) string { return human.Bytes(int64(trial.Middle(m.Figures(figure)))) }
+		return func(m *trial.Measurements) string { return human.Bytes(int64(stats.Median(m.Figures(figure)))) }
 	}
 	length := func(figure trial.Ref, to time.Duration) trial.Words {
 		return func(m *trial.Measurements) string {
-			return human.Duration(time.Duration(trial.Middle(m.Figures(figure)) * float64(time.Second)).Round(to))
+			return human.Duration(time.Duration(stats.Median(m.Figures(figure)) * float64(time.Second)).Round(to))
 		}
 	}
 	judged := func(series string) trial.Median { return trial.Median{Of: b.at(series), Format: "%.0f"} }
@@ -213,7 +214,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 			length(b.at(fillTime), time.Second/10)),
 		trial.Say("not in proportion: %s", trial.Words(b.outOfProportion)),
 		trial.Say("%s rows checked, %s of %s units differ", trial.Words(func(m *trial.Measurements) string {
-			return human.Thousands(int64(trial.Middle(m.Figures(b.at(checkedRows)))))
+			return human.Thousands(int64(stats.Median(m.Figures(b.at(checkedRows)))))
 		}), judged(differentUnits), judged(checkedUnits)),
 		trial.Say("audit of %.0f %%: %s violations", 100*c02Audited, judged(violations)),
 		trial.Say("scale 1, extrapolated from the growth since scale %.3g: %s on disk, filled in %s", small.scale,
@@ -240,7 +241,7 @@ func (b baseSide) outOfProportion(m *trial.Measurements) string {
 func extrapolate(r *trial.Record, small, large baseSide) {
 	for _, series := range []string{baseSize, fillTime} {
 		from, to := r.Figures(small.name(), series), r.Figures(large.name(), series)
-		r.Figure(extrapolated, series, atScale(1, small.scale, trial.Middle(from), large.scale, trial.Middle(to)))
+		r.Figure(extrapolated, series, atScale(1, small.scale, stats.Median(from), large.scale, stats.Median(to)))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // Defaults of C45.
@@ -80,8 +81,8 @@ func c45Begins(m *trial.Measurements, v site.Variant) float64 {
 	for _, rate := range c45Rates {
 		loop := rateLoop(rate)
 		rates := m.Figures(trial.At(loop.on(v), loopRate))
-		switch waited := trial.Middle(m.Figures(trial.At(loop.on(v), waitTime))); {
-		case len(rates) == 0 || trial.Middle(rates) < c45Reached*float64(loop.rate):
+		switch waited := stats.Median(m.Figures(trial.At(loop.on(v), waitTime))); {
+		case len(rates) == 0 || stats.Median(rates) < c45Reached*float64(loop.rate):
 			return math.NaN()
 		case waited >= c45Begun:
 			return float64(rate)
