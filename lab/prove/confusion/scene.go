@@ -161,17 +161,12 @@ func (s *scene) checked(check func(ctx context.Context) (string, bool)) {
 	s.checks = append(s.checks, check)
 }
 
-// number that a query gives.
-func (s *scene) number(ctx context.Context, sql string) (x float64) {
-	conn, err := pgx.Connect(ctx, s.dsn)
-	if err != nil {
-		return 0
+// number that a query gives; 0 if it fails.
+func (s *scene) number(ctx context.Context, sql string) float64 {
+	if x, err := postgres.Value[float64](ctx, s.dsn, "SELECT ("+sql+")::float8"); err == nil {
+		return x
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if err := conn.QueryRow(ctx, "SELECT ("+sql+")::float8").Scan(&x); err != nil {
-		return 0
-	}
-	return x
+	return 0
 }
 
 // grows checks that a figure of the server grows by so much in a second.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/model/schema"
@@ -21,16 +22,11 @@ const (
 
 // EnsureDatabase creates the ERP's database in a running cluster if it is missing, and marks it as ours.
 func EnsureDatabase(ctx context.Context, c *cluster.Cluster) error {
-	conn, err := pgx.Connect(ctx, c.DSN("").Secret())
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	exists, err := hasDatabase(ctx, conn)
+	exists, err := HasDatabase(ctx, c)
 	if err != nil || exists {
 		return err
 	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{Database}.Sanitize())
+	err = postgres.Execute(ctx, c.DSN("").Secret(), "CREATE DATABASE "+pgx.Identifier{Database}.Sanitize())
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && (pg.Code == duplicateDatabase || pg.Code == uniqueViolation) {
 		return nil
@@ -38,8 +34,8 @@ func EnsureDatabase(ctx context.Context, c *cluster.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("create database %s: %w", Database, err)
 	}
-	if err := addExtension(ctx, c); err != nil {
-		return err
+	if err := postgres.Execute(ctx, c.DSN(Database).Secret(), addExtensionSQL); err != nil {
+		return fmt.Errorf("add extension plimsoll: %w", err)
 	}
 	db, err := database.Open(ctx, c.DSN(Database).Secret(), database.Options{Connections: 1})
 	if err != nil {
@@ -56,29 +52,12 @@ const addExtensionSQL = `DO $$ BEGIN
 	END IF;
 END $$`
 
-func addExtension(ctx context.Context, c *cluster.Cluster) error {
-	conn, err := pgx.Connect(ctx, c.DSN(Database).Secret())
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, addExtensionSQL); err != nil {
-		return fmt.Errorf("add extension plimsoll: %w", err)
-	}
-	return nil
-}
-
 // HasDatabase says whether a running cluster has the ERP's database.
 func HasDatabase(ctx context.Context, c *cluster.Cluster) (bool, error) {
-	conn, err := pgx.Connect(ctx, c.DSN("").Secret())
+	exists, err := postgres.Value[bool](ctx, c.DSN("").Secret(),
+		"SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", Database)
 	if err != nil {
-		return false, fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
+		return false, fmt.Errorf("look for the base on cluster %s: %w", c.Name(), err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return hasDatabase(ctx, conn)
-}
-
-func hasDatabase(ctx context.Context, conn *pgx.Conn) (exists bool, err error) {
-	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", Database).Scan(&exists)
-	return exists, err
+	return exists, nil
 }

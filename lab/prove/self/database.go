@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/ground/host/lock"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
@@ -64,14 +62,4 @@ func (t temporary) down() (err error) {
 		err = errors.Join(err, t.load.Remove())
 	}
 	return errors.Join(err, t.clusters.Destroy(ctx, clusterName))
-}
-
-// number that a query gives.
-func number(ctx context.Context, dsn, sql string) (x float64, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return 0, err
-	}
-	err = conn.QueryRow(ctx, sql).Scan(&x)
-	return x, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 }

@@ -113,7 +113,7 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 	s.falsifyResult(r)
 	n.others = 0 // the server is one of them; the run knows better
 	disturbed := disturbances(n, r, planted)
-	longest, err := number(ctx, dsn, "SELECT max(ms) FROM slept")
+	longest, err := postgres.Value[float64](ctx, dsn, "SELECT max(ms) FROM slept")
 	if err != nil {
 		return outcome{}, err
 	}

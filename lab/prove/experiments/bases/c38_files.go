@@ -157,18 +157,15 @@ END $$`, tables, c38Batch))
 		if err != nil {
 			return err
 		}
-		conn, err := pgx.Connect(ctx, c.DSN("").Secret())
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-		for n := 2; n <= bases; n++ {
-			if err := postgres.CopyDatabase(ctx, conn, "many_1", fmt.Sprintf("many_%d", n)); err != nil {
-				return err
+		return postgres.With(ctx, c.DSN("").Secret(), func(conn *pgx.Conn) error {
+			for n := 2; n <= bases; n++ {
+				if err := postgres.CopyDatabase(ctx, conn, "many_1", fmt.Sprintf("many_%d", n)); err != nil {
+					return err
+				}
+				r.Within(0, fmt.Sprintf("base %d of %d", n, bases))
 			}
-			r.Within(0, fmt.Sprintf("base %d of %d", n, bases))
-		}
-		return nil
+			return nil
+		})
 	})
 }
 
@@ -199,11 +196,18 @@ func filesTurn(o *site.OwnCluster) trial.Turn {
 
 // measureBase does what an administrator does to one base, and to all.
 func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error {
-	conn, err := pgx.Connect(ctx, c.DSN("many_1").Secret())
-	if err != nil {
+	if err := postgres.With(ctx, c.DSN("many_1").Secret(), func(conn *pgx.Conn) error {
+		return measureStatements(ctx, conn, f)
+	}); err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	began := time.Now()
+	err := site.Program(ctx, c, "many_1", io.Discard, "pg_dump", "--schema-only")
+	f[dumpTime] = time.Since(began).Seconds()
+	return err
+}
+
+func measureStatements(ctx context.Context, conn *pgx.Conn, f trial.Figures) error {
 	if err := site.Execute(ctx, conn, fmt.Sprintf(`DO $$ BEGIN FOR i IN 1 .. %d LOOP
 		EXECUTE format('INSERT INTO many_%%s SELECT coalesce(max(id), 0) + 1, coalesce(max(a), 0) + 1,
 			coalesce(max(b), 0) + 1, ''row'' FROM many_%%s', i, i); END LOOP; END $$`, c38Written)); err != nil {
@@ -221,10 +225,7 @@ func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error
 		}
 		f[one.series] = time.Since(began).Seconds()
 	}
-	began := time.Now()
-	err = site.Program(ctx, c, "many_1", io.Discard, "pg_dump", "--schema-only")
-	f[dumpTime] = time.Since(began).Seconds()
-	return err
+	return nil
 }
 
 // filesIn counts the files below a folder.

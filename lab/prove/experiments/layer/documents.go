@@ -2,7 +2,6 @@ package layer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -244,12 +243,9 @@ const copiedBase = "turn_copy"
 // postOnCopy posts documents on a fresh copy of a base.
 func postOnCopy(ctx context.Context, c *cluster.Cluster, base string, turn time.Duration, n int) (f trial.Figures,
 	err error) {
-	admin, err := pgx.Connect(ctx, c.DSN("").Secret())
-	if err != nil {
-		return nil, err
-	}
-	err = errors.Join(postgres.CopyDatabase(ctx, admin, base, copiedBase), admin.Close(context.WithoutCancel(ctx)))
-	if err != nil {
+	if err := postgres.With(ctx, c.DSN("").Secret(), func(conn *pgx.Conn) error {
+		return postgres.CopyDatabase(ctx, conn, base, copiedBase)
+	}); err != nil {
 		return nil, fmt.Errorf("copy the base: %w", err)
 	}
 	w, err := openPosting(ctx, c.DSN(copiedBase).Secret(), classic, newAccounts())

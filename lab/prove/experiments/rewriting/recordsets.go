@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/ground/host/cpu"
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -158,36 +159,21 @@ FROM generate_series(0, {sets} - 1) recorder, LATERAL generate_series(1, 1 + (re
 VACUUM ANALYZE record_sets; CHECKPOINT`
 
 // make the record sets of so many jobs.
-func (s *recordSets) make(ctx context.Context, jobs int) error {
-	conn, err := pgx.Connect(ctx, s.dsn)
+func (s *recordSets) make(ctx context.Context, jobs int) (err error) {
+	err = postgres.Execute(ctx, s.dsn, statementsOf(recordSetsSQL, "{sets}", strconv.Itoa(jobs*recordSetsEach),
+		"{notes}", strconv.Itoa(recordSetNote/32), "{rows}", strconv.Itoa(recordSetRows))...)
 	if err != nil {
-		return err
+		return fmt.Errorf("make record sets: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, sql := range statementsOf(recordSetsSQL, "{sets}", strconv.Itoa(jobs*recordSetsEach), "{notes}",
-		strconv.Itoa(recordSetNote/32), "{rows}", strconv.Itoa(recordSetRows)) {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("make record sets: %w", err)
-		}
-	}
-	s.digest, err = digestOf(ctx, conn)
+	s.digest, err = postgres.Value[string](ctx, s.dsn, digestSQL)
 	return err
 }
 
-func digestOf(ctx context.Context, conn *pgx.Conn) (digest string, err error) {
-	const look = "SELECT count(*) || ' ' || coalesce(sum(hashtextextended(r::text, 0)::numeric), 0) FROM record_sets r"
-	err = conn.QueryRow(ctx, look).Scan(&digest)
-	return digest, err
-}
+const digestSQL = "SELECT count(*) || ' ' || coalesce(sum(hashtextextended(r::text, 0)::numeric), 0) FROM record_sets r"
 
 // check that the rows are the same as before.
 func (s *recordSets) check(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, s.dsn)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	digest, err := digestOf(ctx, conn)
+	digest, err := postgres.Value[string](ctx, s.dsn, digestSQL)
 	if err == nil && digest != s.digest {
 		err = errors.New("the record sets differ from those before the rewriting")
 	}
