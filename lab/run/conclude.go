@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/custom"
@@ -210,7 +211,7 @@ func (r *record) generatorShare() *float64 {
 // cpu is a share of the processors in the steady state; nil if that is too short.
 func (r *record) cpu(which int) *float64 {
 	from, to := r.made.Tally.From, r.made.Tally.To
-	if r.meters.covers(from, to) < shortestShare {
+	if r.meters.covers(from, to) < neighbours.Shortest {
 		return nil
 	}
 	return r.meters.share(which, from, to)

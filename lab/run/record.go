@@ -29,7 +29,7 @@ type record struct {
 	made           LoadResult
 	memoryBefore   held             // log-in
 	memoryAfter    held             // it
-	othersBefore   neighbours.Watch // the load
+	othersBefore   neighbours.Taken // the load
 	meters         readings
 	company        *company       // nil: nobody looked
 	diagnosis      *diagnosis     // nil: there is no database

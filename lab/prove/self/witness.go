@@ -6,13 +6,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/human"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
@@ -81,7 +80,7 @@ func watch(base string, roots ...int) (end func() noise) {
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Add(1)
-	began, before := time.Now(), readOthers(roots)
+	machine := neighbours.Begin(func() []int { return append([]int{os.Getpid()}, roots...) })
 	go func() {
 		defer done.Done()
 		beats := time.NewTimer(witnessBeat)
@@ -107,7 +106,7 @@ func watch(base string, roots ...int) (end func() noise) {
 		stop()
 		done.Wait()
 		n.trips, n.late = withMissed(n.trips), withMissed(n.late)
-		n.others = readOthers(roots).since(before, time.Since(began), runtime.NumCPU())
+		n.others = result.ValueOrZero(machine.End().Others)
 		return n
 	}
 }
@@ -138,30 +137,7 @@ func trip(ctx context.Context, transport *http.Transport, url string) (time.Dura
 	return time.Since(began), err == nil
 }
 
-// others are the processes outside this test at a moment, and what the machine has used until then.
-type others struct {
-	known bool
-	all   map[int]cpu.Usage
-	busy  time.Duration
-}
-
-func readOthers(roots []int) (o others) {
-	everyone, err := cpu.ReadEveryone()
-	system, errSystem := cpu.ReadSystem()
-	if err != nil || errSystem != nil {
-		return o
-	}
-	return others{true, everyone.Others(append([]int{os.Getpid()}, roots...)...), system.Busy}
-}
-
-// since a moment so long ago, the share of the cores that others used: no more than all of the machine's work.
-func (o others) since(before others, length time.Duration, cores int) float64 {
-	if !o.known || !before.known || length <= 0 {
-		return 0
-	}
-	all := length * time.Duration(cores)
-	return cpu.Spent(before.all, o.all, min(all, o.busy-before.busy)).Seconds() / all.Seconds()
-}
-
 // percentile p in milliseconds; 0 of none.
-func percentile(all []time.Duration, p float64) float64 { return human.MS(stats.Percentile(all, p/100)) }
+func percentile(all []time.Duration, p float64) float64 {
+	return human.MS(stats.Percentile(all, p/100))
+}
