@@ -52,7 +52,7 @@ TIMED = setup/timed $(TIMES)
 demo: ## from nothing to 30,000 users: cluster, ERP base, live dashboard, Apdex, audit, HTML report
 	@rm -f $(TIMES)
 	@$(TIMED) "what the machine lacked" $(MAKE) --no-print-directory setup
-	@$(TIMED) "PostgreSQL, and the program beside it" $(MAKE) --no-print-directory build
+	@$(TIMED) "PostgreSQL and the program" $(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory demo-run
 	@$(TIMED)
 
@@ -82,7 +82,7 @@ lint: ## golangci-lint (.golangci.yml), who may import whom (test/arrows/rules.t
 arrows: ## draw the import graph of lab and erp, with counts of rooms, arrows and climbing arrows
 	@go run ./test/arrows draw $(if $(AT),--at $(AT)) $(if $(FORMAT),--format $(FORMAT)) lab erp
 
-pictures: bin/plimsoll ## take docs/images anew, from a real run in Chromium; two minutes
+pictures: bin/plimsoll ## take the screenshots in docs/images again, from a real run in Chromium; two minutes
 	@go run ./test/pictures bin/plimsoll docs/images
 
 format: ## gofmt all Go files

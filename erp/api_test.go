@@ -240,7 +240,7 @@ func (c *caller) keep(t *testing.T) {
 	}
 }
 
-// life takes a document of a type from its creation to its taking back.
+// life takes a document of a type from its creation to its unposting.
 func (c *caller) life(t *testing.T, kind string) {
 	create := c.api.Find(t, kind+".create")
 	body := openapitest.JSON(t, c.api.Example(create.Body, func(name string) string { return c.pick(t, name) }))

@@ -199,6 +199,6 @@ func TestCutConnectionsNeitherLoseNorDoubleADocument(t *testing.T) {
 	erptest.Clean(t, c.Database)
 }
 
-// cutOne cuts a connection of a worker, one that is at work if there is any, and counts it.
+// cutOne cuts a connection of a worker, an active one if there is any, and counts it.
 const cutOne = `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 	WHERE application_name = 'worker' AND datname = current_database() ORDER BY state = 'idle', random() LIMIT 1) one`

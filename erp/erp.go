@@ -30,8 +30,8 @@ import (
 	"plimsoll/platform/worker/server"
 )
 
-// Migrate creates the tables of the ERP or brings them forward; it loses nothing and
-// refuses a database made by a newer version. Every worker may call it at start.
+// Migrate creates the tables of the ERP or upgrades them; it loses nothing and refuses a database made by a newer
+// version. Every worker may call it at start.
 func Migrate(ctx context.Context, db *database.Database) error {
 	if err := schema.Migrate(ctx, db, Metadata()); err != nil {
 		return err
@@ -39,8 +39,8 @@ func Migrate(ctx context.Context, db *database.Database) error {
 	return jobs.Migrate(ctx, db)
 }
 
-// NewServer makes a worker that serves the ERP. Users look at the closing of a month, and ask a job for it: what a
-// document of it says is computed, once for a month.
+// NewServer makes a worker that serves the ERP. Users can read the close of a month, and start a job for it: the
+// content of its document is computed, once per month.
 func NewServer(config server.Config) (*server.Server, error) {
 	app, rules := Metadata(), Rules()
 	delete(rules, books.MonthClose)

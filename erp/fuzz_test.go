@@ -42,8 +42,8 @@ func bulkyHostile() []string {
 	}
 }
 
-// blameless fails when an answer is the server's fault, not as described, or tells of its insides.
-func blameless(t testing.TB, what string, o *openapitest.Operation, status int, body []byte) {
+// checkAnswer fails when an answer is the server's fault, differs from the description, or reveals internals.
+func checkAnswer(t testing.TB, what string, o *openapitest.Operation, status int, body []byte) {
 	t.Helper()
 	if status >= 500 {
 		t.Errorf("%s: %s answers %d %.300s", what, o.ID, status, body)
@@ -139,7 +139,7 @@ func callHostile(t *testing.T, c *caller, which int) (requests int64) {
 				requests++
 				status, _, answer := c.do(t, o, call{path: path, token: c.token, body: text,
 					header: map[string]string{"If-Match": "1"}})
-				blameless(t, fmt.Sprintf("%s = %.60q", what, text), o, status, answer)
+				checkAnswer(t, fmt.Sprintf("%s = %.60q", what, text), o, status, answer)
 			}
 			places(example, func(place string, with func(string) []byte) {
 				for _, raw := range hostile() {
@@ -174,7 +174,7 @@ func callHostile(t *testing.T, c *caller, which int) (requests int64) {
 				}
 				requests++
 				status, _, answer := c.do(t, o, with)
-				blameless(t, fmt.Sprintf("%s = %.60q", p.Name, value), o, status, answer)
+				checkAnswer(t, fmt.Sprintf("%s = %.60q", p.Name, value), o, status, answer)
 			}
 		}
 	}
@@ -220,6 +220,6 @@ func FuzzAPI(f *testing.F) {
 			with.body = []byte(body)
 		}
 		status, _, answer := c.do(t, o, with)
-		blameless(t, o.ID, o, status, answer)
+		checkAnswer(t, o.ID, o, status, answer)
 	})
 }

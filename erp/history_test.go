@@ -320,7 +320,7 @@ func (h *history) write(t *testing.T, rt *rapid.T, which int, kind string, poste
 		return
 	}
 	next.posted, next.version = posted, 1
-	no := h.model.become(p, next, h.Items)
+	no := h.model.change(p, next, h.Items)
 	p.date = next.date
 	a := h.user(rt, which).Call(t, "POST", fmt.Sprintf("/v1/documents/%s?post=%t", p.kind, next.posted), "", body)
 	if !h.expect(rt, p, next.posted, a, 201, no) {
@@ -351,7 +351,7 @@ func (h *history) change(t *testing.T, rt *rapid.T) {
 		}
 	}
 	next.version++
-	no := h.model.become(p, next, h.Items)
+	no := h.model.change(p, next, h.Items)
 	h.expect(rt, p, next.posted, u.Change(t, path+query, seen, body), 200, no)
 }
 
@@ -368,7 +368,7 @@ func (h *history) bring(t *testing.T, rt *rapid.T, p *modelDocument, u *erptest.
 	if p.posted || posted {
 		next.version++
 	}
-	no := h.model.become(p, next, h.Items)
+	no := h.model.change(p, next, h.Items)
 	key := id.New().String()
 	path := fmt.Sprintf("/v1/documents/%s/%s/%s", p.kind, p.id, verb)
 	if !h.expect(rt, p, posted, u.Call(t, "POST", path, key, nil), 200, no) {

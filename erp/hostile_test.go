@@ -169,10 +169,10 @@ func TestAnOrganisationNeverSeesAnother(t *testing.T) {
 	list := they.Call(t, "GET", "/v1/catalogs/warehouses?limit=1", "", nil)
 	var page struct{ Next string }
 	if json.Unmarshal(list.Body, &page) != nil || page.Next == "" {
-		t.Fatalf("%s", list.Body)
+		t.Fatalf("page %s, want one with a next", list.Body)
 	}
 	if a := u.Call(t, "GET", "/v1/catalogs/warehouses?after="+page.Next, "", nil); strings.Contains(string(a.Body),
 		"Warehouse 1") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("page %s has another organisation's warehouse", a.Body)
 	}
 }

@@ -192,8 +192,8 @@ func (b *modelBooks) apply(p *modelDocument, sign int64) {
 // turnovers are the registers without current balances.
 var turnovers = []string{books.PurchaseBook.Name(), books.SalesBook.Name()}
 
-// become makes next of a document, or tells who refuses.
-func (b *modelBooks) become(p *modelDocument, next modelDocument, items []id.ID) *refusal {
+// change replaces a document by next, or says who refuses.
+func (b *modelBooks) change(p *modelDocument, next modelDocument, items []id.ID) *refusal {
 	b.apply(p, -1)
 	next.moves, next.entries, next.sums = nil, nil, nil
 	if next.posted {
@@ -225,7 +225,7 @@ func (b *modelBooks) missing(p *modelDocument) (controls []string) {
 			controls = append(controls, "stock", "batches")
 		}
 		if b.at(forever, m.layer.warehouse, m.layer.item).quantity.Cmp(
-			b.now(reservedOf(m.layer.warehouse, m.layer.item))) < 0 {
+			b.balance(reservedOf(m.layer.warehouse, m.layer.item))) < 0 {
 			controls = append(controls, "stock") // it covers the reserves
 		}
 	}

@@ -135,7 +135,8 @@ func (p *modelDocument) invoiced(b *modelBooks, of invoices, i *invoicing) (vat 
 	open := sum{register: of.advances, resource: "amount", contract: contract}
 	openVAT := sum{register: of.advances, resource: "vat", contract: contract}
 	// of what has been invoiced of advances
-	gone := new(big.Int).Add(b.now(open), b.now(sum{register: of.settlements, resource: "amount", contract: contract}))
+	settled := sum{register: of.settlements, resource: "amount", contract: contract}
+	gone := new(big.Int).Add(b.balance(open), b.balance(settled))
 	if paid := i.basis.paid(); paid > 0 {
 		most := min(paid, -gone.Int64())
 		if i.advance == 0 && most > 0 {
@@ -166,14 +167,14 @@ func (p *modelDocument) invoiced(b *modelBooks, of invoices, i *invoicing) (vat 
 	if total.Sign() == 0 {
 		return nil, refuse("basis")
 	}
-	if gone.Cmp(b.now(open)) > 0 { // no more than all of it
-		gone.Set(b.now(open))
+	if gone.Cmp(b.balance(open)) > 0 { // no more than all of it
+		gone.Set(b.balance(open))
 	}
 	if gone.Cmp(total) > 0 {
 		gone.Set(total)
 	}
 	if gone.Sign() > 0 {
-		off := share(b.now(openVAT), new(big.Rat).SetFrac(gone, b.now(open)))
+		off := share(b.balance(openVAT), new(big.Rat).SetFrac(gone, b.balance(open)))
 		p.sums = append(p.sums, owed{open, p.month, new(big.Int).Neg(gone)},
 			owed{openVAT, p.month, new(big.Int).Neg(off)})
 		p.book(of.back, gone, off)

@@ -14,8 +14,8 @@ import (
 	"plimsoll/platform/data/id"
 )
 
-// now is the current balance of a sum.
-func (b *modelBooks) now(s sum) *big.Int {
+// balance is the current balance of a sum.
+func (b *modelBooks) balance(s sum) *big.Int {
 	s.period = forever
 	return b.sum(s)
 }
@@ -44,9 +44,9 @@ func reservedOf(warehouse, item id.ID) sum {
 
 // free is what there is of an item that is not reserved for others than the document's order.
 func (p *modelDocument) free(b *modelBooks, item id.ID) *big.Int {
-	free := new(big.Int).Sub(b.at(forever, p.warehouse, item).quantity, b.now(reservedOf(p.warehouse, item)))
+	free := new(big.Int).Sub(b.at(forever, p.warehouse, item).quantity, b.balance(reservedOf(p.warehouse, item)))
 	if order, ordered := p.content.(*modelDocument); ordered {
-		free.Add(free, b.now(inOrder(order, books.CustomerOrders.Name(), "reserved", item)))
+		free.Add(free, b.balance(inOrder(order, books.CustomerOrders.Name(), "reserved", item)))
 	}
 	return free
 }
@@ -147,7 +147,7 @@ func (p *modelDocument) drawByOrder(t *rapid.T, h *history, most int64, kind, re
 		p.content = order
 		f["source_order"], f["warehouse"], f["lines"] = order.id, p.warehouse,
 			p.drawLinesOf(t, h, order, func(n int) *big.Int {
-				return h.model.now(inOrder(order, register, "quantity", h.Items[n]))
+				return h.model.balance(inOrder(order, register, "quantity", h.Items[n]))
 			})
 	}
 	return f
@@ -176,12 +176,12 @@ func (p *modelDocument) fulfilOrder(b *modelBooks, items []id.ID, register strin
 	}
 	for n, quantity := range p.required() {
 		v, open := big.NewInt(quantity), inOrder(order, register, "quantity", items[n])
-		if b.now(open).Cmp(v) < 0 {
+		if b.balance(open).Cmp(v) < 0 {
 			return refuse(register)
 		}
 		p.add(open, new(big.Int).Neg(v))
 		reserved := inOrder(order, register, "reserved", items[n])
-		if mine := b.now(reserved); mine.Cmp(v) < 0 {
+		if mine := b.balance(reserved); mine.Cmp(v) < 0 {
 			v = mine
 		}
 		p.add(reserved, new(big.Int).Neg(v))
@@ -237,9 +237,9 @@ func (p *modelDocument) drawCarried(t *rapid.T, h *history, register string, kin
 		}
 		c.cells = append(c.cells, cell)
 		if register == books.ToShip.Name() && rapid.Bool().Draw(t, "of what lies there") {
-			return h.model.now(lying(p.warehouse, h.Items[n], cell))
+			return h.model.balance(inCell(p.warehouse, h.Items[n], cell))
 		}
-		return h.model.now(waiting(register, basis, p.warehouse, h.Items[n]))
+		return h.model.balance(waiting(register, basis, p.warehouse, h.Items[n]))
 	})
 	for i, cell := range c.cells {
 		lines[i]["cell"] = cell
@@ -259,7 +259,7 @@ func (p *modelDocument) carry(b *modelBooks, items []id.ID, register string) *re
 	}
 	for n, quantity := range p.required() {
 		v, waits := big.NewInt(quantity), waiting(register, c.basis, p.warehouse, items[n])
-		if b.now(waits).Cmp(v) < 0 {
+		if b.balance(waits).Cmp(v) < 0 {
 			return refuse(register)
 		}
 		p.add(waits, new(big.Int).Neg(v))
@@ -267,13 +267,13 @@ func (p *modelDocument) carry(b *modelBooks, items []id.ID, register string) *re
 	return nil
 }
 
-func lying(warehouse, item, cell id.ID) sum {
+func inCell(warehouse, item, cell id.ID) sum {
 	return sum{register: books.Cells.Name(), resource: "quantity", contract: warehouse, item: item, cell: cell}
 }
 
 // at the cell of a line.
 func (c carried) at(p *modelDocument, line int, items []id.ID) sum {
-	return lying(p.warehouse, items[p.lines[line].n], c.cells[line])
+	return inCell(p.warehouse, items[p.lines[line].n], c.cells[line])
 }
 
 func recordPutAway(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
@@ -299,7 +299,7 @@ func recordPicked(p *modelDocument, b *modelBooks, items []id.ID) *refusal {
 		taken[from].Add(taken[from], big.NewInt(l.quantity))
 	}
 	for _, from := range slices.Collect(maps.Keys(taken)) {
-		if b.now(from).Cmp(taken[from]) < 0 {
+		if b.balance(from).Cmp(taken[from]) < 0 {
 			return refuse("cells")
 		}
 		p.add(from, new(big.Int).Neg(taken[from]))

@@ -163,7 +163,7 @@ func drawPaid(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 	if request == nil {
 		return nil
 	}
-	left, some := h.model.now(planned(request)).Int64(), rapid.Int64Range(1, 3000).Draw(t, "sum")
+	left, some := h.model.balance(planned(request)).Int64(), rapid.Int64Range(1, 3000).Draw(t, "sum")
 	if h.beginning && left > 0 {
 		some = min(some, left)
 	}
@@ -183,9 +183,9 @@ func recordPaid(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	switch {
 	case !paid.request.posted:
 		return refuse("approved")
-	case b.now(plan).Cmp(v) < 0:
+	case b.balance(plan).Cmp(v) < 0:
 		return refuse("payment_plan")
-	case b.now(cash).Cmp(v) < 0:
+	case b.balance(cash).Cmp(v) < 0:
 		return refuse("cash")
 	}
 	less := new(big.Int).Neg(v)
@@ -229,7 +229,7 @@ func drawCommissioned(p *modelDocument, t *rapid.T, h *history) erptest.Fields {
 func recordCommissioned(p *modelDocument, b *modelBooks, _ []id.ID) *refusal {
 	asset := p.content.(id.ID)
 	invested := sum{register: books.Investments.Name(), resource: "amount", contract: asset}
-	cost := new(big.Int).Set(b.now(invested))
+	cost := new(big.Int).Set(b.balance(invested))
 	switch {
 	case cost.Sign() == 0:
 		return refuse("cost")

@@ -124,7 +124,7 @@ func (h *history) begin(t *testing.T, rt *rapid.T) {
 		h.write(t, rt, 0, kind, true)
 	}
 	h.beginning = false
-	if rapid.Bool().Draw(rt, "taken back") { // from the first on, which keep what the later ones have
+	if rapid.Bool().Draw(rt, "unposted") { // from the first on, which keep what the later ones have
 		for _, p := range h.papers {
 			h.bring(t, rt, p, h.user(rt, 0), "unpost", false)
 		}

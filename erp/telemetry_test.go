@@ -217,8 +217,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// lockTimeout of the sale that waits in vain. Meanwhile the watch must have looked once; it looks every tenth of a
-// second, so this leaves a busy machine enough time.
+// lockTimeout of the sale whose wait for a lock times out. Meanwhile the watch must have looked once; it looks every
+// tenth of a second, so this leaves a busy machine enough time.
 const lockTimeout = "10s"
 
 // withTimeout connects to the company's database with another lock timeout.

@@ -54,7 +54,7 @@ offered_packages() {
 		if is_offered "$package"; then
 			echo "$package"
 		else
-			say "setup: this system's packages have no $package; going on without: $why"
+			say "setup: this system's packages have no $package; continuing without it: $why"
 		fi
 	done <<<"$1"
 }

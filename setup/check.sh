@@ -47,6 +47,6 @@ install_hint() {
 	if command -v apt-get >/dev/null; then
 		echo "as root: apt-get update && apt-get install -y --no-install-recommends $(packages_of "$1")"
 	else
-		echo "those are Debian's names; install what your system calls them, or run on Debian 12, 13 or Ubuntu 24.04"
+		echo "these are Debian's names; install your system's equivalents, or run on Debian 12, 13 or Ubuntu 24.04"
 	fi
 }

@@ -49,8 +49,8 @@ func digest(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Drawn is the style of pages without scripts, whose charts are drawn in Go.
-func Drawn() string { return Style() + Text("report/page.css") + Text("frame/chart.css") }
+// ChartStyle is the style of pages without scripts, whose charts are drawn in Go.
+func ChartStyle() string { return Style() + Text("report/page.css") + Text("frame/chart.css") }
 
 // Templates are pages, each under the name of its file, with the head that all of them have.
 func Templates(names ...string) *template.Template {

@@ -1,6 +1,6 @@
 // Package web owns the sources of the pages: templates, styles, and plain ES modules
-// that need no build. It only embeds them and puts them into a form that a page made
-// elsewhere can carry: package report writes a file that stands alone.
+// that need no build. It only embeds them and offers them in a form that other packages
+// can put into a page: package report writes a self-contained file.
 package web
 
 import (

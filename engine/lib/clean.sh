@@ -1,4 +1,4 @@
-# Cleaning: builds that neither a checkout nor the link to the newest names any more, and what killed runs left.
+# Cleaning: builds that no checkout uses and that are not the newest, and leftovers of killed runs.
 
 command_clean() {
 	local prefix
@@ -31,7 +31,7 @@ forget_checkouts() {
 	done
 }
 
-# clean_work removes the work of builds that nobody is at.
+# clean_work removes the work folders of builds that are not running.
 clean_work() {
 	local dir
 	for dir in "$BUILDS"/work/*/; do
@@ -49,7 +49,7 @@ remove_build() {
 clean_suite() {
 	[[ -d $BUILDS/suite ]] || return 0
 	if flock -n "$BUILDS/suite/lock" rm -rf "$BUILDS"/suite/*-*; then say "removed the trees of the suites"
-	else say "kept $BUILDS/suite: a run of the suites is at work there"; fi
+	else say "kept $BUILDS/suite: a run of the suites is using it"; fi
 }
 
 is_current() {

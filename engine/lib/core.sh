@@ -4,7 +4,7 @@
 COMPILATIONS=1305
 NEEDED_COMPILATIONS=1000
 
-# Room for one flavour's source, objects and prefix.
+# Disk space for one flavour's source, objects and prefix.
 ROOM_MB=900
 
 # build_core FLAVOUR KEY
@@ -48,6 +48,6 @@ require_room() {
 	local free
 	free=$(df -Pm "$BUILDS" | awk 'NR == 2 { print $4 }')
 	((free >= ROOM_MB)) ||
-		fail environment "too little room in $BUILDS: $free MB free, a build takes about $ROOM_MB MB" \
-			"free some, or name another folder: PLIMSOLL_CACHE=/path"
+		fail environment "too little free space in $BUILDS: $free MB free, a build takes about $ROOM_MB MB" \
+			"free some space, or name another folder: PLIMSOLL_CACHE=/path"
 }

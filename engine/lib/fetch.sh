@@ -14,7 +14,7 @@ fetch_source() {
 # fetch_package: the package manager's signatures are the proof, so a newer minor than ours is welcome.
 fetch_package() {
 	local archive id version
-	PACKAGE_PROBLEM="no package manager of the Debian family"
+	PACKAGE_PROBLEM="this machine does not use Debian packages"
 	command -v apt-get >/dev/null || return
 	say "source: asking the distribution for its source package"
 	archive=$(apt_source "$WORK/fetch") || {
@@ -52,7 +52,7 @@ fetch_upstream() {
 		rm -rf "$WORK/fetch"
 		fail environment \
 			"checksum mismatch: the download of postgresql-$version.tar.bz2 has sha256 $id, recorded is $want" \
-			"try again; if it stays, name a tarball you trust: SOURCE=/path"
+			"try again; if it still differs, name a tarball you trust: SOURCE=/path"
 	fi
 	store_archive "$file" "$id" "upstream postgresql-$version.tar.bz2"
 }

@@ -24,7 +24,7 @@ core_key() {
 	} | short_hash
 }
 
-# machine: a build is of no use where another compiler, C library or ICU is at home.
+# machine: a build is useless on a machine with another compiler, C library or ICU.
 machine() {
 	uname -m
 	(. /etc/os-release && echo "$ID ${VERSION_ID:-}")

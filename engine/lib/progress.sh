@@ -41,7 +41,7 @@ compilations() {
 	tail -c "+$((PROGRESS_LOG_START + 1))" "$LOG" | grep -c -e ' -c -o ' || true
 }
 
-# time_table says where the time of a run went that had something to do.
+# time_table says where the time of a run went, unless there was nothing to do.
 time_table() {
 	local step
 	((${#STEP_TIMES[@]})) || return 0

@@ -12,7 +12,7 @@ recorded() { grep -q "^$1  " "$CHECKSUMS"; }
 # version_in DIR reads the version from a source tree.
 version_in() { sed -n "s/^PACKAGE_VERSION='\(.*\)'$/\1/p" "$1/configure" 2>/dev/null; }
 
-# find_source settles the source without the network; false when there is none yet.
+# find_source determines the source without the network; false when there is none yet.
 find_source() {
 	local id
 	if [[ -n ${SOURCE:-} ]]; then
@@ -28,7 +28,7 @@ find_source() {
 	return 1
 }
 
-# require_source settles the source, over the network if need be.
+# require_source determines the source, over the network if necessary.
 require_source() {
 	if ! find_source; then
 		take_lock source
@@ -52,7 +52,7 @@ use_stored() {
 	SOURCE_PATH=$dir/archive SOURCE_ID=$1 SOURCE_VERSION=$(<"$dir/version") SOURCE_ORIGIN=$(<"$dir/origin")
 }
 
-# use_named takes what the user names: an archive must match a checksum, a folder is the user's own word.
+# use_named takes what the user names: an archive must match a checksum, a folder is trusted.
 use_named() {
 	local id
 	if [[ -d $SOURCE ]]; then
@@ -68,12 +68,12 @@ use_named() {
 	use_stored "$id"
 }
 
-# check_named ID: recorded here, or in the file that upstream publishes beside each archive.
+# check_named ID: recorded here, or in the file that upstream publishes with each archive.
 check_named() {
 	recorded "$1" && return
 	[[ -f $SOURCE.sha256 && $(cut -d' ' -f1 <"$SOURCE.sha256") == "$1" ]] && return
 	fail environment "checksum mismatch: $SOURCE has sha256 $1, which is not recorded" \
-		"fetch the archive again; for another PostgreSQL $MAJOR release put upstream's .sha256 file beside it"
+		"fetch the archive again; for another PostgreSQL $MAJOR release put upstream's .sha256 file next to it"
 }
 
 use_folder() {
@@ -103,7 +103,7 @@ store_archive() {
 	check_version "$1" "$version"
 	rm -rf "$dir/head"
 	cp "$1" "$dir/archive" && printf '%s\n' "$version" >"$dir/version" && printf '%s\n' "$3" >"$dir/origin" ||
-		fail environment "cannot keep $1 in $SOURCES" "is its disk full?"
+		fail environment "cannot store $1 in $SOURCES" "is its disk full?"
 	rm -rf "${SOURCES:?}/$2"
 	mv -T "$dir" "$SOURCES/$2"
 }

@@ -37,7 +37,7 @@ step_failed() {
 		fail environment "$1: the disk that holds $BUILDS is full" \
 			"free about 1 GB, or name another folder: PLIMSOLL_CACHE=/path"
 	fi
-	say "the log's last lines:"
+	say "the last lines of the log:"
 	tail -n 15 "$LOG" | sed 's/^/  /' >&2
-	fail failure "$1 failed" "the whole log: $LOG"
+	fail failure "$1 failed" "the full log: $LOG"
 }

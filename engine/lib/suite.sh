@@ -1,5 +1,5 @@
 # What a release has to pass: PostgreSQL's own suites and ours, part by part, on a compiled tree that is kept. A part
-# that fails stops nothing; what became of each is kept beside the tree, so that a run may be taken up where it ended.
+# that fails stops nothing; each result is kept next to the tree, so that a run can be resumed.
 
 # command_suite runs the parts that ARGUMENTS name, or all, and closes with a table.
 command_suite() {
@@ -98,7 +98,7 @@ install_settings() {
 run_parts() {
 	local part parts n=0
 	mapfile -t parts < <(chosen_parts "$1")
-	((${#parts[@]})) || { say "$1: has no part ${ARGUMENTS[*]}"; return 0; }
+	((${#parts[@]})) || { say "$1: no part ${ARGUMENTS[*]}"; return 0; }
 	if [[ -z $LIST ]]; then
 		for part in "${parts[@]}"; do
 			n=$((n + 1))
@@ -110,7 +110,7 @@ run_parts() {
 	suite_table "$1" "${parts[@]}"
 }
 
-# run_part FLAVOUR PART, in a process group of its own, and keeps what became of it.
+# run_part FLAVOUR PART, in a process group of its own, and keeps the result.
 run_part() {
 	local began=$SECONDS status=0 log=$SUITE/log/${2//[\/:]/-}.log
 	set -m

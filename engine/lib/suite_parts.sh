@@ -9,7 +9,7 @@
 #   fuzz/parallel                                        the same with parallel plans wherever there may be any
 #   fuzz/matrix                                          tables on their way to the catalogs, case by case
 #   fuzz/cancel                                          random sessions whose commands are cancelled
-#   fuzz/soak                                            100 sessions at work for a quarter of an hour
+#   fuzz/soak                                            100 active sessions for a quarter of an hour
 #
 # SETTINGS is off, on (test/everything_on.conf) or, of the last two, what they bring along.
 

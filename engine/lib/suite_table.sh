@@ -1,4 +1,4 @@
-# What became of the parts: one line each in SUITE/results, the last of a part counts.
+# The results of the parts: one line each in SUITE/results, the last of a part counts.
 
 # record_part PART RESULT SECONDS COUNTS LOG
 record_part() {
@@ -13,7 +13,7 @@ record_of() {
 
 result_of() { record_of "$1" | cut -f2; }
 
-# part_line PART: what became of it, for people.
+# part_line PART: its result as text.
 part_line() {
 	local part result seconds counts log when
 	IFS=$'\t' read -r part result seconds counts log when < <(record_of "$1")

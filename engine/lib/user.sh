@@ -6,7 +6,7 @@ server_user() {
 	for name in plimsoll postgres; do
 		! id "$name" >/dev/null 2>&1 || { echo "$name"; return; }
 	done
-	fail environment "no ordinary user to run the server as" "setup/install creates the user plimsoll"
+	fail environment "there is no unprivileged user to run the server as" "setup/install creates the user plimsoll"
 }
 
 # What tests start on a busy machine may take longer than the minute that pg_ctl and pg_regress wait for a server.

@@ -7,7 +7,7 @@
 
 UPSTREAM_REF=refs/plimsoll/upstream
 
-# tree_git ARGS... is git in the tree, untouched by the person's settings. It packs nothing in the background, where the
+# tree_git ARGS... is git in the tree, unaffected by the user's settings. It packs nothing in the background, where the
 # tree may be moved or removed meanwhile.
 tree_git() {
 	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git -C "$TREE" -c core.autocrlf=false -c gc.auto=0 \
@@ -68,29 +68,30 @@ commit_fixed() {
 
 mark_saved() { tree_git update-ref refs/plimsoll/saved HEAD; }
 
-# require_saved refuses to lay out anew what has not been written back.
+# require_saved refuses to overwrite a tree that has not been written back.
 require_saved() {
 	require_committed
 	[[ $(tree_git rev-parse HEAD) == "$(tree_git rev-parse -q --verify refs/plimsoll/saved)" ]] ||
 		fail failure "$TREE has commits that are not in engine/patches" \
 			"engine/build patches writes them back; rm -r $TREE drops them"
 	[[ $(tree_git log -1 --format=%s "$UPSTREAM_REF") == "PostgreSQL $SOURCE_VERSION" ]] ||
-		fail failure "$TREE holds another source than PostgreSQL $SOURCE_VERSION" "rm -r $TREE, then engine/build tree"
+		fail failure "$TREE holds a different source than PostgreSQL $SOURCE_VERSION" \
+			"rm -r $TREE, then engine/build tree"
 }
 
 require_tree() {
 	[[ -e $TREE/.git ]] && tree_git rev-parse -q --verify "$UPSTREAM_REF" >/dev/null ||
-		fail usage "$TREE is not a tree of ours" "engine/build tree lays one out"
+		fail usage "$TREE is not a tree made by engine/build" "'engine/build tree' creates one"
 }
 
 require_committed() {
 	[[ ! -d $TREE/.git/rebase-merge && ! -d $TREE/.git/rebase-apply ]] ||
 		fail failure "a rebase is under way in $TREE" "finish it: git rebase --continue"
 	[[ -z $(tree_git status --porcelain -uno) ]] ||
-		fail failure "$TREE has changes that no commit holds" \
+		fail failure "$TREE has uncommitted changes" \
 			"git commit --fixup=COMMIT && git rebase -i --autosquash $UPSTREAM_REF"
 	[[ -z $(tree_git rev-list --merges "$UPSTREAM_REF..HEAD") ]] ||
-		fail failure "$TREE has merge commits; a series is a straight line" "git rebase $UPSTREAM_REF"
+		fail failure "$TREE has merge commits; a series must be linear" "git rebase $UPSTREAM_REF"
 }
 
 command_patches() {
@@ -99,12 +100,12 @@ command_patches() {
 	require_tree
 	require_committed
 	untracked=$(tree_git ls-files --others --exclude-standard | paste -sd ' ')
-	[[ -z $untracked ]] || say "not written back, as git does not know them: $untracked"
+	[[ -z $untracked ]] || say "not written back, since they are not in git: $untracked"
 	out=$(mktemp -d "$ENGINE/.patches.XXXXXX")
 	TEMPORARY+=("$out")
 	write_overlay "$out/overlay"
 	write_series "$out/patches"
-	put_back "$out"
+	restore_patches "$out"
 	mark_saved
 	check_notes
 }
@@ -126,7 +127,7 @@ write_series() {
 	for commit in $(tree_git rev-list --reverse "$UPSTREAM_REF..HEAD" -- "${edited[@]}"); do
 		name=$(topic_of "$commit").patch
 		[[ ! -e $1/$name ]] || fail failure "two commits have the topic ${name%.patch}" \
-			"join them (git rebase -i $UPSTREAM_REF) or rename one"
+			"squash them (git rebase -i $UPSTREAM_REF) or rename one"
 		write_patch "$commit" "${edited[@]}" >"$1/$name"
 		echo "$name" >>"$1/series"
 	done
@@ -149,8 +150,8 @@ write_patch() {
 		--diff-algorithm=myers -U3 "$commit" -- "$@" | sed -E '/^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]+)?$/d'
 }
 
-# put_back DIR replaces engine/overlay and the patches by what DIR holds.
-put_back() {
+# restore_patches DIR replaces engine/overlay and the patches by the content of DIR.
+restore_patches() {
 	rm -f "$PATCHES"/*.patch
 	cp "$1"/patches/* "$PATCHES/"
 	rm -rf "$OVERLAY"
@@ -165,6 +166,6 @@ check_notes() {
 		[[ ! -e $file || -e ${file%.patch}.md ]] || say "to do: ${file%.patch}.md, the note of a new patch"
 	done
 	for file in "$PATCHES"/*.md; do
-		[[ ! -e $file || -e ${file%.md}.patch ]] || say "to do: $file has no patch any more"
+		[[ ! -e $file || -e ${file%.md}.patch ]] || say "to do: $file no longer has a patch"
 	done
 }

@@ -62,7 +62,7 @@ Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/backend/plimsoll/extra.c",
 ($code, $out, $err) = $shop->run([]);
 is($code, 1, 'an error of the compiler');
 like($err, qr/oops.*undeclared/, "... shows the log's last lines");
-like($err, qr/^plimsoll: plimsoll: compile failed\nhint: the whole log: (\S+)$/m, '... and names the log');
+like($err, qr/^plimsoll: plimsoll: compile failed\nhint: the full log: (\S+)$/m, '... and names the log');
 ok($err =~ /log: (\S+)/ && -s $1, '... which is there');
 like($out, qr/^vanilla: /, '... and what was built before stays');
 is(join(' ', $shop->debris), '', '... without debris');

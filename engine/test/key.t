@@ -35,7 +35,7 @@ my %before = map { $_ => current($_) } qw(vanilla plimsoll);
 is(built(), '', 'the second run does nothing');
 
 Plimsoll::Workshop::spew("$shop->{engine}/patches/18/greeting.md", "A note.\n");
-is(built(), '', 'a note beside a patch is no reason to build');
+is(built(), '', 'a note next to a patch is no reason to build');
 
 Plimsoll::Workshop::spew("$shop->{engine}/extensions/two/two.o", "left by a make\n");
 is(built(), '', 'nor are the products of a make in an extension\'s folder');
@@ -54,7 +54,7 @@ $changed = built();
 unlike($changed, qr/vanilla: (?:compile|extension)/, 'a changed overlay does not touch vanilla');
 like($changed, qr/plimsoll: compile/, '... and builds plimsoll');
 isnt(current('plimsoll'), $before{plimsoll}, '... under another key');
-is(scalar $shop->prefixes('plimsoll'), 2, '... beside the old one');
+is(scalar $shop->prefixes('plimsoll'), 2, '... in addition to the old one');
 
 Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/test/modules/extra/Makefile", "all:\n");
 is(built(), '', 'a test in the overlay changes no build');

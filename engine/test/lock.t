@@ -98,7 +98,7 @@ subtest 'a sleeping child of a killed build does not count as another build' => 
 	is(slurp($held), "held\n", 'the lock is held');
 	my $err = "$shop->{dir}/err";
 	my $pid = $shop->start([], err => $err);
-	# The second of its attempts to get the lock shows that the first was in vain.
+	# The second of its attempts to get the lock shows that the first failed.
 	my %attempts;
 	ok(holds(sub { $attempts{$_} = 1 for grep { command($_) =~ /^flock / } children($pid); keys %attempts > 1 }),
 		'the build waits for it');

@@ -1,4 +1,4 @@
-# Many sessions at work on temporary tables for a long time: cycles, tables that are kept and refilled, tables that move
+# Many sessions that use temporary tables for a long time: cycles, tables that are kept and refilled, tables that move
 # to the catalogs, savepoints. No command fails, nothing crashes, and nothing is left: no row, no file, no reference.
 #
 #   PREFIX=DIR      the server to test; defaults to the built plimsoll flavour

@@ -217,7 +217,7 @@ like($server{on}->psql('postgres', "$costs CREATE TEMP TABLE a AS SELECT id, rep
 	'a temporary table is filled from a parallel plan, out of line');
 is(launched($explain->("CREATE TEMP TABLE made AS $grouping")), '2',
 	'the first temporary table is filled with a worker');
-is(launched("$t " . $explain->("CREATE TEMP TABLE made AS $grouping")), '2', '... and one beside others');
+is(launched("$t " . $explain->("CREATE TEMP TABLE made AS $grouping")), '2', '... and one along with others');
 is(launched("$t BEGIN; SAVEPOINT s; " . $explain->("CREATE TEMP TABLE made AS $grouping") .
 	' ROLLBACK TO s; ' . $explain->("CREATE TEMP TABLE made AS $grouping") . ' COMMIT; SELECT 1 / count(*) FROM made;'),
 	'2 2', '... in savepoints, one of them rolled back');

@@ -107,7 +107,7 @@ subtest 'the benchmark ends what it starts' => sub {
 	my $options = '--workloads cycle --clients 1 --seconds 1 --rounds 2 --idle 2 --beside cycle';
 	my $said = do { local $ENV{TMPDIR} = $dir; `"$engine/bench/temp-tables" $options 2>&1` };
 	is($?, 0, 'it ends well') or diag $said;
-	like($said, qr/^cycle +1 +8MB +0 +2 +\d+ +\d+ /m, 'a line of figures, with idle sessions and work beside');
+	like($said, qr/^cycle +1 +8MB +0 +2 +\d+ +\d+ /m, 'a line of figures, with idle sessions and a second load');
 	my @left = grep { -r $_ && Plimsoll::Workshop::slurp($_) =~ /\Q$dir/ } glob '/proc/[0-9]*/cmdline';
 	is("@left", '', 'no process is left');
 	is(join(' ', glob "$dir/*"), '', 'no file either');

@@ -79,7 +79,7 @@ is(texts(), $before, '... and nothing is written');
 
 git("commit -q --amend -m 'trace: leave a trace' -m 'A body.'");
 ($code, $out, $err) = $shop->run(['tree', $tree]);
-is($code, 1, 'a tree with unsaved commits is not laid out anew');
+is($code, 1, 'a tree with unsaved commits is not overwritten');
 ($code, $out, $err) = $shop->run(['patches', $tree]);
 is($code, 0, 'a commit with a topic is written back') or diag $err;
 like($err, qr/trace\.md, the note of a new patch/, '... and its note asked for');

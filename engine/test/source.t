@@ -53,7 +53,7 @@ Plimsoll::Workshop::spew("$shop->{tree}/HISTORY", "another\n");
 system('tar', '-cjf', $other, '-C', $shop->{dir}, 'postgresql-18.6');
 system("cd $shop->{dir} && sha256sum other.tar.bz2 >other.tar.bz2.sha256");
 ($code, $out, $err) = $shop->run(['--source', $other]);
-is($code, 0, "a tarball with upstream's .sha256 beside it builds") or diag $err;
+is($code, 0, "a tarball with upstream's .sha256 next to it builds") or diag $err;
 isnt(readlink("$shop->{cache}/engine/current/vanilla"), $by_archive, '... under its own key');
 
 ($code, $out, $err) = $shop->run([], env => { SOURCE => '' });

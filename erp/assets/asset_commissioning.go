@@ -63,8 +63,8 @@ func (commissioningRules) Record(d *document.Document, facts *posting.Facts) (*p
 		return nil, err
 	}
 	if books.Total.In(d) == 0 {
-		return nil, &posting.Refusal{Control: "cost", Message: "the asset has cost nothing: neither has anything " +
-			"been invested in it, nor is anything taken from stock for it"}
+		return nil, &posting.Refusal{Control: "cost", Message: "the asset has no cost: nothing has been invested in " +
+			"it, and nothing is taken from stock for it"}
 	}
 	if invested > 0 {
 		spent := books.Investments.Movements(1)
@@ -99,7 +99,7 @@ func (commissioningRules) Recost(d *document.Document, facts *posting.Facts) (*p
 	return records, nil
 }
 
-// commissioned checks what the asset is to be; what is not given is as its card says.
+// commissioned checks the asset's target state; what is not given is taken from its card.
 func commissioned(d *document.Document, facts *posting.Facts) error {
 	assets, asset := facts.Catalogs[books.FixedAssets], books.Asset.In(d)
 	if books.Department.In(d).IsZero() {
@@ -110,11 +110,11 @@ func commissioned(d *document.Document, facts *posting.Facts) error {
 	}
 	switch lines := books.Lines(d).Rows(); {
 	case books.UsefulMonths.In(d) < 0:
-		return &document.Invalid{Field: "useful_months", Reason: "is below zero"}
+		return &document.Invalid{Field: "useful_months", Reason: "must not be negative"}
 	case books.Department.In(d).IsZero():
-		return &document.Invalid{Field: "department", Reason: "must be given: the asset has none"}
+		return &document.Invalid{Field: "department", Reason: "must be given: the asset's card has none"}
 	case (lines > 0) != !books.Warehouse.In(d).IsZero():
-		return &document.Invalid{Field: "warehouse", Reason: "is given when there are lines, and only then"}
+		return &document.Invalid{Field: "warehouse", Reason: "must be given if there are lines, and only then"}
 	}
 	return nil
 }

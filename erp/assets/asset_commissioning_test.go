@@ -40,7 +40,7 @@ func TestAnAssetIsCommissionedOnceAtItsCost(t *testing.T) {
 		t.Errorf("cost, months, account 01 and account 08: %s", got)
 	}
 	d.Post(t, "asset-commissioning", "", commission(d, asset, fromStock(d, "1"))).Refused(t, "again", "asset_states")
-	d.Unpost(t, "service-purchase", spent.ID).Refused(t, "take back what has been invested in it", "asset_investments")
+	d.Unpost(t, "service-purchase", spent.ID).Refused(t, "unpost what has been invested in it", "asset_investments")
 	path := "/v1/documents/service-purchase/" + spent.ID.String()
 	d.Change(t, path, 1, d.Investment(asset, "2")).Refused(t, "invest less", "asset_investments")
 	d.Change(t, path, 1, d.ServicePurchase("3")).Refused(t, "make an overhead of it", "asset_investments")
@@ -49,7 +49,7 @@ func TestAnAssetIsCommissionedOnceAtItsCost(t *testing.T) {
 	if got := d.Value(t, state); got != "36 26.00 0.00" {
 		t.Errorf("cost, months, account 01 and account 08: %s", got)
 	}
-	d.Unpost(t, "goods-receipt", came.ID).Refused(t, "take back what has been used for it", "stock")
+	d.Unpost(t, "goods-receipt", came.ID).Refused(t, "unpost what has been used for it", "stock")
 
 	second := d.Org.Assets[1]
 	d.Post(t, "asset-commissioning", "", commission(d, second, fromStock(d, "8.001"))).Refused(t, "more than there is",
@@ -86,6 +86,6 @@ func TestAnAssetIsTakenFromItsCell(t *testing.T) {
 		"more than is used", "to_ship")
 	d.Post(t, "warehouse-issue-order", "", d.WarehouseOrder(used.ID, d.Org.Cells[0], "1")).Want(t, "take it out", 201,
 		"")
-	d.Unpost(t, "asset-commissioning", used.ID).Refused(t, "take back what has been taken out", "to_ship")
+	d.Unpost(t, "asset-commissioning", used.ID).Refused(t, "unpost what has been taken out", "to_ship")
 	erptest.Clean(t, d.Database)
 }

@@ -14,7 +14,7 @@ func advanced(register, account, balance string) audit.Invariant {
 		"VAT of invoiced advances equals the balance of account "+account+", by contract")
 }
 
-// setOff joins to an invoice d what it has moved of advances as a, what it has taken back by the other book as o, and
+// setOff joins to an invoice d what it has moved of advances as a, what it has reversed in the other book as o, and
 // what of its payment it has taken as p. An invoice of a payment says in its header how much of it is the advance.
 func setOff(name, register, book string) []string {
 	counterparty := " m JOIN (SELECT id, counterparty AS own, contract AS deal, basis AS paid FROM doc_" + name +
@@ -41,5 +41,5 @@ const setOffSays = `
 
 const setOffFound = `
 	|| '; advances: amount=' || a.amount || ' vat=' || a.vat || ', of other contracts ' || a.foreign_rows
-		|| '; taken back: amount=' || o.amount || ' vat=' || o.vat
+		|| '; reversed: amount=' || o.amount || ' vat=' || o.vat
 	|| ', of other counterparties ' || o.foreign_rows || '; payment=' || p.amount || ', others ' || p.foreign_rows`

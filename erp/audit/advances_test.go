@@ -40,7 +40,7 @@ func TestEveryCorruptionOfAdvancesIsNamed(t *testing.T) {
 			"credit = '76AV'", "ledger: charged=0 set off=0",
 			[]string{"general.current", "general.monthly", "invoice_issued.books"}},
 		"ABookThatTakesBack": {"UPDATE acc_purchase_book SET vat = vat + 1 WHERE recorder_type = " +
-			"'invoice_issued'; UPDATE acc_purchase_book_totals SET vat = vat + 1", "taken back: amount=20.00 vat=5.00",
+			"'invoice_issued'; UPDATE acc_purchase_book_totals SET vat = vat + 1", "reversed: amount=20.00 vat=5.00",
 			[]string{"invoice_issued.books", "output_vat.ledger"}},
 		"APaymentThatIsBack": {"UPDATE doc_bank_receipt SET posted = false", "a posted sale or receipt of",
 			[]string{"bank_receipt.posted", "invoice_issued.basis"}},

@@ -34,7 +34,7 @@ const (
 	Sample     = audit.Sample
 )
 
-// Run checks every invariant in whole and in one snapshot, so it may run beside live posting, and leaves nothing
+// Run checks every invariant in whole and in one snapshot, so it may run during live posting, and leaves nothing
 // behind.
 func Run(ctx context.Context, db *database.Database) (Report, error) {
 	return RunAs(ctx, db, Options{})

@@ -31,7 +31,7 @@ var bankPayment = []audit.Invariant{
 				"bank_payment", "count(*) AS stated", "stated")),
 	},
 	{
-		ID: "bank_payment.approved", Title: "Bank payment: a posted request of the same contract approves it",
+		ID: "bank_payment.approved", Title: "Bank payment: approved by a posted request of the same contract",
 		Checked: documents("bank_payment"),
 		Wrong: `SELECT 'bank_payment ' || d.number || ' ' || d.id, 'a posted request of the contract ' || d.contract,
 	coalesce('posted=' || r.posted || ' contract=' || r.contract, 'none')

@@ -182,7 +182,7 @@ func noneElse(t *testing.T, report audit.Report, made []corruption) {
 
 var bookTables = erptest.Books()
 
-// snapshot keeps the books that statements name aside; the function it returns puts them back.
+// snapshot keeps the books that statements name aside; the function it returns restores them.
 func snapshot(t *testing.T, c *erptest.Company, statements []string) (restore func()) {
 	named := slices.DeleteFunc(slices.Clone(bookTables), func(table string) bool {
 		return !strings.Contains(fmt.Sprint(statements), table)

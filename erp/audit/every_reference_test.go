@@ -101,7 +101,7 @@ func TestEveryReferenceThatIsWrongIsNamed(t *testing.T) {
 	}
 }
 
-// oncePerDocument damages each document at most once, looks, and puts everything back. The answer is what is left.
+// oncePerDocument damages each document at most once, looks, and restores everything. The answer is what is left.
 func oncePerDocument(t *testing.T, c *erptest.Company, all []referring,
 	wrong func(referring) string) (left []referring) {
 	t.Helper()

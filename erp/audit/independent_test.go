@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// independent are the invariants that are written by hand: what is generated from the metadata, or derived from the
-// documents, has tests of its own.
+// independent are the handwritten invariants: what is generated from the metadata, or derived from the documents, has
+// tests of its own.
 func independent(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(invariant string) bool {
 		_, kind, _ := strings.Cut(invariant, ".")

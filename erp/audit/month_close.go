@@ -21,10 +21,10 @@ func inMonth() string {
 	return strings.Join(each, " UNION ALL ")
 }
 
-// monthClose: nothing comes to a closed month; what does, against the rules, shows here.
+// monthClose: nothing is written into a closed month; what was, against the rules, shows here.
 var monthClose = []audit.Invariant{
 	{
-		ID: "month_close.result", Title: "Month close: the result of a closed month is that of its sales",
+		ID: "month_close.result", Title: "Month close: the result of a closed month is the result of its sales",
 		Checked: "SELECT count(*) FROM doc_month_close WHERE posted AND {month organisation, date} AND {key " +
 			"organisation}",
 		Wrong: `SELECT 'month_close ' || d.number || ' ' || d.id,

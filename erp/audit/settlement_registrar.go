@@ -5,7 +5,7 @@ import "plimsoll/platform/care/audit"
 var settlementRegistrar = []audit.Invariant{
 	{
 		ID: "settlement_registrar.total", Title: "Settlement registrar: debits equal credits, settlements move by " +
-			"the lines, and what is owed in all stays",
+			"the lines, and the total owed does not change",
 		Checked: documents("settlement_registrar"),
 		Wrong: compared("settlement_registrar", `
 	l.debit = d.amount AND l.credit = d.amount AND c.moved + s.moved = 2 * d.amount AND c.amount = s.amount`,

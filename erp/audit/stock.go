@@ -2,10 +2,10 @@ package audit
 
 import "plimsoll/platform/care/audit"
 
-// stock: what there is, what it is made of, what it is worth, and for whom it is.
+// stock: its quantity, its cost batches, its value, and its reserves.
 var stock = []audit.Invariant{
 	{
-		ID: "batches.stock", Title: "Cost batches add up to the stock: the same quantity and value at every warehouse",
+		ID: "batches.stock", Title: "Cost batches add up to the stock, in quantity and value, at every warehouse",
 		Checked: "SELECT count(*) FROM acc_stock_totals WHERE period = 'infinity' AND {key organisation, " +
 			"warehouse, item}",
 		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item,
@@ -32,7 +32,7 @@ FROM acc_batches m LEFT JOIN acc_batches o ON o.recorder = m.receipt AND o.line 
 WHERE ({document m.recorder} OR {document m.receipt}) AND o.recorder IS NULL`,
 	},
 	{
-		ID: "batches.boundary", Title: "The boundary of costs covers all goods that left before they came",
+		ID: "batches.boundary", Title: "The boundary of costs covers all goods that left before they arrived",
 		Checked: "SELECT count(*) FROM acc_batches WHERE expense AND ({document recorder} OR {document receipt})",
 		Wrong: `SELECT m.recorder_type || ' ' || m.recorder || ' line ' || m.line,
 	'a boundary of its warehouse and item at ' || m.period || ' or before',
@@ -58,8 +58,8 @@ FULL JOIN (SELECT organisation, account, analytic_1 AS warehouse, sum(debit) - s
 WHERE coalesce(l.balance, 0) <> coalesce(s.amount, 0)`,
 	},
 	{
-		ID: "cells.stock", Title: "At warehouses with cells, stock equals what lies in cells, plus what is to be put " +
-			"there, less what is to be taken out",
+		ID: "cells.stock", Title: "At warehouses with cells, stock equals the contents of the cells, plus what is " +
+			"still to be put there, less what is still to be taken out",
 		Checked: "SELECT count(*) FROM acc_cells_totals WHERE period = 'infinity' AND {key organisation, " +
 			"warehouse, item}",
 		Wrong: `SELECT 'organisation=' || organisation || ' warehouse=' || warehouse || ' item=' || item,

@@ -28,7 +28,7 @@ func undoable(db *database.Database, all *jobs.Jobs) *group.Groups {
 	return group.New(db, months)
 }
 
-// Undo takes back what is done of a group.
+// Undo reverts what is done of a group.
 func Undo(ctx context.Context, db *database.Database, all *jobs.Jobs, v id.ID) (group.Group, error) {
 	return undoable(db, all).Undo(ctx, v)
 }

@@ -82,7 +82,7 @@ func TestJobsOverHTTP(t *testing.T) {
 	var list struct{ Jobs []jobs.Job }
 	if a := user.Call(t, "GET", "/v1/jobs", "", nil); json.Unmarshal(a.Body, &list) != nil || len(list.Jobs) != 2 ||
 		list.Jobs[0].Number != second.Number {
-		t.Errorf("%s", a.Body)
+		t.Errorf("jobs %s, want two, the newest first", a.Body)
 	}
 	if a := user.Call(t, "GET", "/v1/job-kinds", "", nil); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Body)

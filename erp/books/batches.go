@@ -30,7 +30,7 @@ func NeedBatches(d *document.Document) posting.Need {
 }
 
 // layersOf are the layers by item, as they come: the oldest first. They lie in one warehouse. Those that a document
-// emptied and put back nothing into are left out.
+// emptied and returned nothing to are left out.
 func layersOf(l *register.Layers) map[id.ID][]layer {
 	warehouses, receipts := Warehouse.Of(l.Keys), Receipt.Of(l.Keys)
 	lines := ReceiptLine.Of(l.Keys)

@@ -39,7 +39,7 @@ func CheckOrder(d *document.Document, facts *posting.Facts, orderType string, co
 	for _, a := range common {
 		if ReferredAttr(referred, order, a) != a.In(d) {
 			return &document.Invalid{Field: a.Name(),
-				Reason: "is another one than that of the order " + ReferredAttr(referred, order, Number)}
+				Reason: "differs from that of the order " + ReferredAttr(referred, order, Number)}
 		}
 	}
 	return nil
@@ -81,8 +81,8 @@ func Fulfil(d *document.Document, facts *posting.Facts, orders Register) (*regis
 	}
 	if excess != nil {
 		return nil, &posting.Refusal{Control: orders.Name(), Items: excess,
-			Message: fmt.Sprintf("more than is still open "+
-				"of the order: %s of the first item, %s required", excess[0].Open, excess[0].Required)}
+			Message: fmt.Sprintf("more than the order has "+
+				"open: %s of the first item, %s required", excess[0].Open, excess[0].Required)}
 	}
 	return taken, nil
 }

@@ -40,8 +40,8 @@ func reported(name, title string) Register {
 	return r
 }
 
-// Payments is what of a payment has not been invoiced as an advance: an invoice takes it, and a payment is not taken
-// back below its invoice, nor given to another contract.
+// Payments is what of a payment has not been invoiced as an advance: an invoice takes it, and a payment is not reduced
+// below its invoice, nor given to another contract.
 var Payments = accumulation(metadata.Accumulation{
 	Name: "payments", Title: "Payments not invoiced as advances", Controlled: true, LockBy: 1,
 	Dimensions: Attributes(Payment, Contract), Resources: Attributes(Amount),
@@ -79,9 +79,9 @@ func CheckDeal(d *document.Document, facts *posting.Facts, side Attribute[bool])
 	case contract.IsZero(): // a document of a version that had none
 		return &document.Invalid{Field: Contract.Name(), Reason: "must be given"}
 	case Attr(contracts, contract, Counterparty) != Counterparty.In(d):
-		return &document.Invalid{Field: Contract.Name(), Reason: "is with another counterparty"}
+		return &document.Invalid{Field: Contract.Name(), Reason: "belongs to another counterparty"}
 	case !Attr(contracts, contract, side):
-		return &document.Invalid{Field: Contract.Name(), Reason: "is not one with a " + side.Name()}
+		return &document.Invalid{Field: Contract.Name(), Reason: "is not a contract with a " + side.Name()}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ type Credit struct {
 	Required amount.Money `json:"required"`
 }
 
-// NoLimits takes the limits off the contracts: a document that is posted was within them.
+// NoLimits removes the limits of the contracts: a document that is posted was within them.
 func NoLimits(facts *posting.Facts) {
 	contracts := facts.Catalogs[Contracts].Rows
 	for _, limit := range []Attribute[amount.Money]{CreditLimit, PaymentLimit} {
@@ -132,6 +132,6 @@ func WithinCredit(d *document.Document, facts *posting.Facts, sum amount.Money) 
 	}
 	return &posting.Refusal{
 		Control: "credit", Items: []Credit{{contract, limit, debt, sum}},
-		Message: fmt.Sprintf("the credit limit of the contract is %s: %s owed, %s more required", limit, debt, sum),
+		Message: fmt.Sprintf("the credit limit of the contract is %s: %s owed, %s more requested", limit, debt, sum),
 	}
 }

@@ -79,7 +79,7 @@ func postSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 	})
 	outcome, err := c.post(ctx, s, "goods-sale", body, rng)
 	if beyond && outcome == OK {
-		return Failed, fmt.Errorf("sold %d units, which no warehouse holds: the control of stock did not refuse",
+		return Failed, fmt.Errorf("sold %d units, which no warehouse holds: the stock control did not refuse",
 			unitsBeyond)
 	}
 	return outcome, err
@@ -206,11 +206,11 @@ func showSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outco
 	default: // a base without sales: the list is all there is to show
 		return c.instead(ctx, s, operations.GoodsSaleCard, rng)
 	}
-	return c.look(ctx, s, "/v1/documents/goods-sale/"+document.String(), "", `{"id":"`+document.String()+`"`)
+	return c.read(ctx, s, "/v1/documents/goods-sale/"+document.String(), "", `{"id":"`+document.String()+`"`)
 }
 
 func searchItems(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	return c.look(ctx, s, "/v1/catalogs/items", "search="+url.QueryEscape(fragment(s.directory.itemNames, rng)),
+	return c.read(ctx, s, "/v1/catalogs/items", "search="+url.QueryEscape(fragment(s.directory.itemNames, rng)),
 		`{"items":[{`)
 }
 
@@ -219,17 +219,17 @@ func reportStock(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Ou
 	if rng.IntN(2) == 0 {
 		query += "&date=" + daysAgo(rng.IntN(reportDays))
 	}
-	return c.look(ctx, s, "/v1/reports/stock", query, `{"date":"`)
+	return c.read(ctx, s, "/v1/reports/stock", query, `{"date":"`)
 }
 
 func reportTrialBalance(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	return c.look(ctx, s, "/v1/reports/trial-balance", "from="+daysAgo(1+rng.IntN(reportDays)), `{"from":"`)
+	return c.read(ctx, s, "/v1/reports/trial-balance", "from="+daysAgo(1+rng.IntN(reportDays)), `{"from":"`)
 }
 
 func daysAgo(n int) string { return time.Now().UTC().AddDate(0, 0, -n).Format(time.DateOnly) }
 
-// look reads an answer and checks how it begins.
-func (c *Client) look(ctx context.Context, s *Session, path, query, begins string) (Outcome, error) {
+// read gets an answer and checks how it begins.
+func (c *Client) read(ctx context.Context, s *Session, path, query, begins string) (Outcome, error) {
 	r, err := c.send(ctx, s, http.MethodGet, path, query, nil)
 	if err != nil {
 		return Failed, err

@@ -23,7 +23,7 @@ func postBankReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	_, outcome, err := c.made(ctx, s, "bank-receipt", append(b, `"}`...), rng)
 	switch {
 	case outcome == OK && twice:
-		return Failed, errors.New("a reference of the bank was accepted twice: the control did not refuse")
+		return Failed, errors.New("a bank reference was accepted twice: the control did not refuse")
 	case outcome == OK:
 		d.stock.references.done(reference)
 	}

@@ -42,7 +42,7 @@ func (c *Client) instead(ctx context.Context, s *Session, lacking string, rng *r
 
 // changeSale opens one of the last sales, replaces its lines and posts it again. Without one, it sells goods.
 func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	kept, session, err := c.kept(ctx, s, &s.directory.stock.sales)
+	kept, session, err := c.takeKept(ctx, s, &s.directory.stock.sales)
 	switch {
 	case err != nil:
 		return Failed, err
@@ -56,7 +56,7 @@ func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 
 // changeReceipt is changeSale for a receipt: refused if its goods have been sold.
 func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	kept, session, err := c.kept(ctx, s, &s.directory.stock.receipts)
+	kept, session, err := c.takeKept(ctx, s, &s.directory.stock.receipts)
 	switch {
 	case err != nil:
 		return Failed, err
@@ -68,8 +68,8 @@ func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (
 	return outcome, err
 }
 
-// kept takes a document that may be changed, and a session at its warehouse; nil: there is none.
-func (c *Client) kept(ctx context.Context, s *Session, queue *waiting[standing]) (standing, *Session, error) {
+// takeKept takes a document that may be changed, and a session at its warehouse; nil: there is none.
+func (c *Client) takeKept(ctx context.Context, s *Session, queue *waiting[standing]) (standing, *Session, error) {
 	kept, found := queue.take()
 	if !found {
 		return kept, nil, nil
@@ -97,9 +97,9 @@ func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 		return c.instead(ctx, s, operations.GoodsSaleUnpost, rng)
 	}
 	path := "/v1/documents/goods-sale/" + kept.id.String()
-	outcome, err := c.bring(ctx, s, path+"/unpost", false)
+	outcome, err := c.setPosted(ctx, s, path+"/unpost", false)
 	if outcome == OK {
-		if outcome, err = c.bring(ctx, s, path+"/post", true); outcome == Overloaded { // it is no longer posted
+		if outcome, err = c.setPosted(ctx, s, path+"/post", true); outcome == Overloaded { // it is no longer posted
 			k.held.release(kept.id)
 			return outcome, err
 		}
@@ -108,8 +108,8 @@ func unpostSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Out
 	return outcome, err
 }
 
-// bring a document into a state.
-func (c *Client) bring(ctx context.Context, s *Session, path string, posted bool) (Outcome, error) {
+// setPosted posts or unposts a document.
+func (c *Client) setPosted(ctx context.Context, s *Session, path string, posted bool) (Outcome, error) {
 	r, err := c.send(ctx, s, http.MethodPost, path, "", nil)
 	if err != nil {
 		return Failed, err

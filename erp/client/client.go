@@ -22,7 +22,7 @@ type Outcome uint8
 
 const (
 	OK         Outcome = iota // done
-	Refused                   // a business control said no, as it should
+	Refused                   // refused by a business control, as it should be
 	Overloaded                // 503: the worker shed the request
 	Failed                    // anything else: transport, protocol, a wrong answer
 )

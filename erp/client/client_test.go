@@ -38,7 +38,7 @@ func base(t testing.TB, config server.Config) (*databasetest.Test, string) {
 
 // baseWith this number of warehouses for two organisations.
 func baseWith(t testing.TB, warehouses int, config server.Config) (*databasetest.Test, string) {
-	dsn := erptest.Patient(t, filltest.Copy(t, fmt.Sprintf("warehouses_%d", warehouses), fill.Options{Items: 50,
+	dsn := erptest.WithPatience(t, filltest.Copy(t, fmt.Sprintf("warehouses_%d", warehouses), fill.Options{Items: 50,
 		Warehouses: warehouses, Counterparties: 4, Users: 4, Organisations: 2, Documents: 20, Seed: 1,
 		// What waits in so small a base would be other documents on another day, and of some days too few.
 		Until: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}))
@@ -263,14 +263,14 @@ func TestAnOverloadedWorkerIsToldApart(t *testing.T) {
 		return nil
 	})
 	if outcome := <-done; err != nil || outcome != client.OK {
-		t.Errorf("the one at work: %s, %v", outcome, err)
+		t.Errorf("the active one: %s, %v", outcome, err)
 	}
 }
 
 func TestMistakesAreNamed(t *testing.T) {
 	_, url := base(t, server.Config{})
 	c := client.New(client.Options{Transport: pool(t)})
-	if _, err := c.Login(t.Context(), url, "nobody"); err == nil || !strings.Contains(err.Error(), "no such user") {
+	if _, err := c.Login(t.Context(), url, "nobody"); err == nil || !strings.Contains(err.Error(), "unknown user") {
 		t.Errorf("unknown user: %v", err)
 	}
 	for _, address := range []string{"", "127.0.0.1:8080", "ftp://x", "http://x/path", "http://"} {

@@ -72,7 +72,7 @@ func (c *Client) directoryAt(ctx context.Context, s *Session, o *office, warehou
 	}
 	c.mutex.Unlock()
 	if err := d.load.readOnce(func() error { return d.read(ctx, c, s) }); err != nil {
-		return nil, fmt.Errorf("read what the screens of warehouse %s hold: %w", warehouse, err)
+		return nil, fmt.Errorf("read the lists for the screens of warehouse %s: %w", warehouse, err)
 	}
 	return d, nil
 }

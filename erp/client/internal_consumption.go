@@ -35,7 +35,7 @@ func postConsumption(c *Client, ctx context.Context, s *Session, rng *rand.Rand)
 	}
 	_, outcome, err := c.made(ctx, s, "internal-consumption", append(b, "]}"...), rng)
 	if beyond && outcome == OK {
-		return Failed, fmt.Errorf("consumed %d units, which no warehouse holds: the control of stock did not refuse",
+		return Failed, fmt.Errorf("consumed %d units, which no warehouse holds: the stock control did not refuse",
 			unitsBeyond)
 	}
 	return outcome, err

@@ -15,7 +15,7 @@ func listSearched(documentType string) action {
 		if rng.Float64() < searchShare {
 			query = searched(s, rng)
 		}
-		return c.look(ctx, s, "/v1/documents/"+documentType, query, `{"items":[`)
+		return c.read(ctx, s, "/v1/documents/"+documentType, query, `{"items":[`)
 	}
 }
 
@@ -30,7 +30,7 @@ func listOf(documentType string) action {
 			partner := s.directory.customers[skew.Pick(rng, len(s.directory.customers), skew.Mild)]
 			query = "counterparty=" + partner.counterparty.String()
 		}
-		return c.look(ctx, s, "/v1/documents/"+documentType, query, `{"items":[`)
+		return c.read(ctx, s, "/v1/documents/"+documentType, query, `{"items":[`)
 	}
 }
 

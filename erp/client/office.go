@@ -57,7 +57,7 @@ func (c *Client) officeOf(ctx context.Context, s *Session, organisation string) 
 	}
 	c.mutex.Unlock()
 	if err := o.load.readOnce(func() error { return o.read(ctx, c, s) }); err != nil {
-		return nil, fmt.Errorf("read what the users of an organisation have in common: %w", err)
+		return nil, fmt.Errorf("read the lists shared by the users of an organisation: %w", err)
 	}
 	return o, nil
 }
@@ -164,7 +164,7 @@ func (c *Client) pages(ctx context.Context, s *Session, path string, visit func(
 			return nil
 		}
 		if page.Next == last {
-			return fmt.Errorf("%s: the page after %s is the same page again", path, last)
+			return fmt.Errorf("%s: the page after %s repeats the previous page", path, last)
 		}
 		last = page.Next
 	}

@@ -13,7 +13,7 @@ import (
 	"plimsoll/platform/data/id"
 )
 
-// ErrNoCells means that there is nothing to put into cells or to take out of them, and that none can be created.
+// ErrNoCells means that there is nothing to put into cells or to take out of them, and that nothing can be created.
 var ErrNoCells = errors.New("the organisation of the user has no warehouse with cells")
 
 // need of an operation: how much it has to act on, and what creates more.
@@ -231,7 +231,7 @@ func (c *Client) takeOutOfUse(ctx context.Context, s *Session, rng *rand.Rand) e
 	if !known {
 		return nil
 	}
-	outcome, err := c.bring(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false)
+	outcome, err := c.setPosted(ctx, s, "/v1/documents/asset-commissioning/"+last.document.String()+"/unpost", false)
 	if outcome == OK {
 		k.toCommission.put(commissioned{asset: last.asset})
 	}

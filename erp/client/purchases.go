@@ -31,7 +31,7 @@ func postOtherReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand
 	}
 	_, outcome, err := c.made(ctx, s, "other-goods-receipt", append(b, "]}"...), rng)
 	if costless && outcome == OK {
-		return Failed, errors.New("goods were received without a cost: the control of the cost did not refuse")
+		return Failed, errors.New("goods were received without a cost: the cost control did not refuse")
 	}
 	return outcome, err
 }

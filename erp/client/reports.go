@@ -14,7 +14,7 @@ var cardAccounts = []string{"62", "60", "41", "51", "26"}
 const cardDays = 30
 
 func reportToShip(c *Client, ctx context.Context, s *Session, _ *rand.Rand) (Outcome, error) {
-	return c.look(ctx, s, "/v1/reports/to-ship", "warehouse="+s.directory.warehouse.String(), `{"rows":[`)
+	return c.read(ctx, s, "/v1/reports/to-ship", "warehouse="+s.directory.warehouse.String(), `{"rows":[`)
 }
 
 // reportSettlements of one side: with all partners, or with one.
@@ -27,10 +27,10 @@ func reportSettlements(c *Client, ctx context.Context, s *Session, rng *rand.Ran
 	if rng.IntN(2) == 0 {
 		query += "&counterparty=" + partners[skew.Pick(rng, len(partners), skew.Mild)].counterparty.String()
 	}
-	return c.look(ctx, s, "/v1/reports/settlements", query, `{"date":"`)
+	return c.read(ctx, s, "/v1/reports/settlements", query, `{"date":"`)
 }
 
 func reportAccountCard(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
 	query := "account=" + cardAccounts[rng.IntN(len(cardAccounts))] + "&from=" + daysAgo(1+rng.IntN(cardDays))
-	return c.look(ctx, s, "/v1/reports/account-card", query, `{"from":"`)
+	return c.read(ctx, s, "/v1/reports/account-card", query, `{"from":"`)
 }

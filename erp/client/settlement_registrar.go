@@ -24,7 +24,7 @@ func postRegistrar(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (
 	b = claim(append(b, ','), customer.contract, false, "credit", sum)
 	_, outcome, err := c.made(ctx, s, "settlement-registrar", append(b, "]}"...), rng)
 	if unequal && outcome == OK {
-		return Failed, errors.New("debts were changed by setting them off: the control of the total did not refuse")
+		return Failed, errors.New("setting off debts changed their total: the control did not refuse")
 	}
 	return outcome, err
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // stock is what the people of an organisation hand over to each other: the documents that operations act on. Whoever
-// acts takes a document, so that no two act on it at once, and puts it back if it can be acted on again.
+// acts takes a document, so that no two act on it at once, and returns it if it can be acted on again.
 //
 //	posted ──put──▶ waiting ──take──▶ in hand ──done──▶ forgotten
 //	                   ▲                 │

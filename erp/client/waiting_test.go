@@ -21,7 +21,7 @@ func TestWhatHasNoFollowerWaits(t *testing.T) {
 		return got
 	}
 	if got := numbers(waitingFor(all, followers, ofBasis)); string(got) != "\x01\x02\x05" {
-		t.Errorf("%v", got)
+		t.Errorf("waiting %v, want 1, 2 and 5", got)
 	}
 	for len(followers) < listedMax { // the list is cut off at day 2
 		followers = append(followers, listed{Date: day(2)})

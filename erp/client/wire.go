@@ -122,7 +122,7 @@ func (c *Client) attempt(ctx context.Context, s *Session, method, path, query st
 	return r, nil
 }
 
-const passwordHint = "give the password that 'plimsoll passwd --all' has set: --password-file"
+const passwordHint = "use the password that was set with 'plimsoll passwd --all': --password-file"
 
 var jsonType = []string{"application/json"}
 
@@ -159,7 +159,7 @@ func (r *response) outcome() (Outcome, error) {
 		err = problem.WithHint(err, passwordHint)
 	case r.status == http.StatusTooManyRequests:
 		err = problem.WithHint(err, "raise --address-sessions, --address-logins and --user-sessions of "+
-			"'plimsoll serve' for a generator of load")
+			"'plimsoll serve' for a load generator")
 	}
 	return Failed, err
 }
@@ -201,7 +201,7 @@ func (c *Client) create(ctx context.Context, s *Session, user string, into any) 
 	defer r.free()
 	switch _, err := r.outcome(); {
 	case errors.Is(err, ErrSession):
-		return problem.WithHint(errors.New("no such user, or not the password"), passwordHint)
+		return problem.WithHint(errors.New("unknown user or wrong password"), passwordHint)
 	case err != nil:
 		return err
 	}

@@ -63,8 +63,8 @@ WHERE organisation = $1 AND account = $2 AND period < $3::date GROUP BY period H
 ORDER BY period`
 )
 
-// OpenMonths queues the reading of the months before another that what sales brought in has not been closed of, the
-// first one first.
+// OpenMonths queues the reading of the months before another one whose sales have not been closed, the first one
+// first.
 func OpenMonths(w *database.Work, organisation id.ID, before time.Time) *[]time.Time {
 	open := &[]time.Time{}
 	w.Queue("look for open months", openMonthsSQL, organisation, books.AccountSales,
@@ -105,9 +105,9 @@ func (rules monthCloseRules) Look(w *database.Work, d *document.Document) any {
 func (monthCloseRules) Record(d *document.Document, facts *posting.Facts) (*posting.Records, error) {
 	m := facts.Period.(*month)
 	if open := *m.open; len(open) > 0 {
-		return nil, &posting.Refusal{Control: books.MonthClose, Message: fmt.Sprintf("months are closed in order, and "+
-			"what the sales of %s brought has not been closed: close it first (plimsoll close %[1]s, or --through "+
-			"for all)", open[0].Format("2006-01"))}
+		return nil, &posting.Refusal{Control: books.MonthClose, Message: fmt.Sprintf("months are closed in order, "+
+			"and %s has sales that are not closed: close it first "+
+			"(plimsoll close %[1]s, or --through for all)", open[0].Format("2006-01"))}
 	}
 	if m.unrestored > 0 {
 		return nil, &posting.Refusal{Control: books.MonthClose, Message: fmt.Sprintf(

@@ -54,7 +54,7 @@ func (u *User) Repost(t testing.TB, documentType string, document id.ID) Answer 
 	return u.Call(t, "POST", "/v1/documents/"+documentType+"/"+document.String()+"/post", "", nil)
 }
 
-// Unpost takes back what a document has recorded.
+// Unpost removes what a document has recorded.
 func (u *User) Unpost(t testing.TB, documentType string, document id.ID) Answer {
 	t.Helper()
 	return u.Call(t, "POST", "/v1/documents/"+documentType+"/"+document.String()+"/unpost", "", nil)

@@ -64,17 +64,17 @@ func Empty(t testing.TB) *databasetest.Test {
 		return erp.Migrate(context.Background(), db)
 	})
 	test.Close()
-	dsn := Patient(t, test.DSN)
+	dsn := WithPatience(t, test.DSN)
 	return &databasetest.Test{Database: databasetest.Connect(t, dsn, database.Options{}), DSN: dsn}
 }
 
-// Patient is a connection string whose timeouts are those of tests: on a busy machine no request fails only because
-// others take long.
-func Patient(t testing.TB, dsn string) string {
+// WithPatience gives a connection string the timeouts of tests: on a busy machine no request fails only because others
+// take long.
+func WithPatience(t testing.TB, dsn string) string {
 	t.Helper()
 	at, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatal("the connection string is no URL")
+		t.Fatal("the connection string is not a URL")
 	}
 	query := at.Query()
 	for _, name := range []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"} {

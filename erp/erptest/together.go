@@ -148,6 +148,6 @@ func (o *Outcomes) WantNoneStale(t testing.TB) {
 func (o *Outcomes) WantContended(t testing.TB, least int64) {
 	t.Helper()
 	if o.Done.Load() < least || o.Refused.Load() < least {
-		t.Errorf("%d done, %d refused: nothing was contended", o.Done.Load(), o.Refused.Load())
+		t.Errorf("%d done, %d refused: there was no contention", o.Done.Load(), o.Refused.Load())
 	}
 }

@@ -53,7 +53,7 @@ func Check(ctx context.Context, db *database.Database, options Options) (report 
 	case err != nil:
 		return report, err
 	case !found:
-		return report, problem.New(problem.Usage, errors.New("there is no journal of a fill in this database"),
+		return report, problem.New(problem.Usage, errors.New("this database has no journal of a fill"),
 			"'plimsoll fill' fills an empty one")
 	case !finished:
 		return report, problem.New(problem.Usage, ErrUnfinished, unfinishedHint)
@@ -217,7 +217,7 @@ func (b *base) unitIn(organisation int, l list, before int, element id.ID) unit 
 	return unit{organisation, none - (before+n)/elementsAtOnce}
 }
 
-var errNotARow = errors.New("not what COPY sends")
+var errNotARow = errors.New("not in COPY's binary format")
 
 // Write takes the next piece of the stream.
 func (r *reader) Write(p []byte) (int, error) {

@@ -93,7 +93,7 @@ func TestTheSameOptionsMakeTheSameBase(t *testing.T) {
 	documents := 0
 	for _, meta := range erp.Metadata().Documents {
 		some := first.Count(t, "SELECT count(*) FROM "+meta.Table())
-		if documents += some; some == 0 && meta.Name != books.MonthClose { // a month is closed by hand
+		if documents += some; some == 0 && meta.Name != books.MonthClose { // a month is closed separately
 			t.Errorf("there is no %s", meta.Name)
 		}
 	}

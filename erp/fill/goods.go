@@ -13,8 +13,8 @@ import (
 // linesDrawn is the number of lines of a goods document, LinesAverage on average.
 func (h *history) linesDrawn() int { return linesLeast + h.rng.IntN(2*(LinesAverage-linesLeast)+1) }
 
-// bring adds lines of incoming goods.
-func (h *history) bring(d *document.Document) {
+// addReceived adds lines of incoming goods.
+func (h *history) addReceived(d *document.Document) {
 	for range h.linesDrawn() {
 		addLine(d, h.itemIDs[h.itemDrawn()], amount.Quantity(1000*(10+h.rng.IntN(60))))
 	}
@@ -121,7 +121,7 @@ func (h *history) severalOfEach(order *document.Document) bool {
 
 func supplierOrder(h *history) *document.Document {
 	d := h.trade(books.SupplierOrder, h.warehouseDrawn(), h.supplier(), "")
-	h.bring(d)
+	h.addReceived(d)
 	return d
 }
 
@@ -138,7 +138,7 @@ func receipt(h *history) *document.Document {
 func (h *history) received() *document.Document {
 	d := h.trade(books.GoodsReceipt, h.warehouseDrawn(), h.supplier(), "")
 	set(d, "supplier_number", h.foreign("%d"))
-	h.bring(d)
+	h.addReceived(d)
 	return d
 }
 

@@ -107,7 +107,7 @@ func (b *base) history(o *organisation) *history {
 		base: b, o: o, types: b.ownKinds(), memory: newMemory(b.app), papers: map[id.ID]*keptDocument{},
 		waiting: map[queue][]id.ID{},
 		issued:  map[string]int64{}, facts: newFacts(), found: map[string]*document.Referred{},
-		left:       make([]int, len(drawn)),
+		left:       make([]int, len(historyTypes)),
 		assetsLeft: o.assets.count, spent: map[id.ID]int{},
 	}
 }
@@ -118,7 +118,7 @@ func (h *history) part(n int, each func(*document.Document, *posting.Records) er
 	parts := h.o.parts
 	h.rng = words{h.chance(ofUnit, h.o.n, n)}
 	total := 0
-	for i, name := range drawn {
+	for i, name := range historyTypes {
 		h.left[i] += h.o.documents[n][name]
 		total += h.left[i]
 	}
@@ -161,7 +161,7 @@ func (h *history) next() (*document.Document, *posting.Records, error) {
 	for sum > 0 {
 		n := h.draw(sum, blocked)
 		h.release()
-		if d := generators[drawn[n]](h); d != nil {
+		if d := generators[historyTypes[n]](h); d != nil {
 			records, err := h.record(d)
 			var refusal *posting.Refusal
 			if !errors.As(err, &refusal) {
@@ -170,7 +170,7 @@ func (h *history) next() (*document.Document, *posting.Records, error) {
 			}
 		}
 		if blocked == nil {
-			blocked = make([]bool, len(drawn))
+			blocked = make([]bool, len(historyTypes))
 		}
 		blocked[n], sum = true, sum-h.left[n]
 	}
@@ -191,8 +191,8 @@ func (h *history) draw(sum int, blocked []bool) int {
 	panic("fill: nothing is left to be drawn")
 }
 
-// drawn types by their numbers.
-var drawn = typesOf()
+// historyTypes are the types of documents in a history, by number.
+var historyTypes = typesOf()
 
 // instead receives goods where a document cannot be made.
 func (h *history) instead() (*document.Document, *posting.Records, error) {
@@ -299,7 +299,7 @@ func (h *history) await(d *document.Document) {
 		if h.waiting[q] = append(h.waiting[q], d.ID); len(h.waiting[q]) > most {
 			first := h.waiting[q][0]
 			h.waiting[q] = h.waiting[q][1:]
-			h.leave(first)
+			h.forgetWaiting(first)
 		}
 	}
 	if p.queues == 0 {
@@ -350,12 +350,12 @@ func (h *history) putBack() {
 // release the documents taken.
 func (h *history) release() {
 	for _, t := range h.taken {
-		h.leave(t.document)
+		h.forgetWaiting(t.document)
 	}
 	h.taken = h.taken[:0]
 }
 
-func (h *history) leave(v id.ID) {
+func (h *history) forgetWaiting(v id.ID) {
 	p := h.papers[v]
 	if p.queues--; p.queues == 0 {
 		delete(h.papers, v)
@@ -384,7 +384,7 @@ func (h *history) follow(kind, orderKind string) *document.Document {
 
 // numbers continue after the last one given.
 func (h *history) numbers() (all [][]any) {
-	for _, name := range drawn {
+	for _, name := range historyTypes {
 		if last := h.issued[name]; last > 0 {
 			all = append(all, []any{h.o.id, name, last + 1})
 		}

@@ -54,7 +54,7 @@ func dial(ctx context.Context, db *database.Database) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to database: %w", err),
-			"is the server up, and are there connections left? plimsoll status")
+			"check that the server is running and has free connections: plimsoll status")
 	}
 	return conn, nil
 }
@@ -62,7 +62,7 @@ func dial(ctx context.Context, db *database.Database) (*pgx.Conn, error) {
 // reservedWithin is how long the backends of a killed fill may take to end.
 const reservedWithin = 15 * time.Second
 
-// reserve keeps out another fill and waits for the writers of a killed one.
+// reserve excludes another fill and waits for the writers of a killed one.
 func reserve(ctx context.Context, db *database.Database) (*journal, error) {
 	conn, err := dial(ctx, db)
 	if err != nil {
@@ -103,7 +103,7 @@ func (j *journal) begin(ctx context.Context, sizes Sizes, o Options) (Sizes, err
 	case err != nil:
 		return sizes, err
 	case found && finished:
-		return sizes, problem.New(problem.Usage, fmt.Errorf("%w: it has been filled", ErrNotEmpty),
+		return sizes, problem.New(problem.Usage, fmt.Errorf("%w: it has already been filled", ErrNotEmpty),
 			"fill a new database; nothing was changed")
 	case found && o.Discard:
 		if err := j.discard(ctx); err != nil {
@@ -113,7 +113,7 @@ func (j *journal) begin(ctx context.Context, sizes Sizes, o Options) (Sizes, err
 	case found && (o.Resume || was.same(sizes, o.Until.IsZero())):
 		return was, j.load(ctx)
 	case found:
-		return sizes, problem.New(problem.Usage, fmt.Errorf("%w, with other numbers: %s", ErrUnfinished, was),
+		return sizes, problem.New(problem.Usage, fmt.Errorf("%w; it had other sizes: %s", ErrUnfinished, was),
 			unfinishedHint)
 	case o.Resume:
 		return sizes, problem.New(problem.Usage, errors.New("there is no fill to resume"),
@@ -137,7 +137,7 @@ func (s Sizes) String() string {
 		s.Items, s.Counterparties, s.Warehouses, s.Organisations, s.Seed)
 }
 
-// Finished refuses a database whose fill did not finish. A database without a fill is no concern of it.
+// Finished refuses a database whose fill did not finish. A database without a fill is accepted.
 func Finished(ctx context.Context, db *database.Database) error {
 	return db.Borrow(ctx, func(conn *pgx.Conn) error {
 		_, found, finished, err := read(ctx, conn)
@@ -306,7 +306,7 @@ func figuresOf(ctx context.Context, db *database.Database) (f figures, err error
 	}
 	if !f.Whole {
 		return f, problem.New(problem.Usage, errors.New("the fill was interrupted, so its duration is not known"),
-			"fill once more, in one go")
+			"fill again, without interruption")
 	}
 	return f, nil
 }

@@ -15,7 +15,7 @@ import (
 // each processes n things in parallel streams, each with its own connection, starting them in order.
 func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, conn *pgx.Conn, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	next := turns()
+	next := counter()
 	for range min(f.streams, n) {
 		group.Go(func() error {
 			conn, err := dial(ctx, f.db)
@@ -34,8 +34,8 @@ func (f *filler) each(ctx context.Context, n int, do func(ctx context.Context, c
 	return group.Wait()
 }
 
-// turns hands out the numbers from 0 on, each once.
-func turns() (next func() int) {
+// counter hands out the numbers from 0 on, each once.
+func counter() (next func() int) {
 	var given atomic.Int64
 	return func() int { return int(given.Add(1)) - 1 }
 }
@@ -62,7 +62,7 @@ func (f *filler) load(ctx context.Context, n int,
 	group.Go(func() error {
 		defer close(units)
 		makers, ctx := errgroup.WithContext(ctx)
-		next := turns()
+		next := counter()
 		for range min(f.streams, n) {
 			makers.Go(func() (err error) {
 				for i := next(); i < n && err == nil; i = next() {
@@ -200,7 +200,7 @@ func (f *filler) part(ctx context.Context, units chan<- *shipment, h *history, c
 		return err
 	}
 	if w.tally != was {
-		return fmt.Errorf("continue the fill: part %d of organisation %d differs from what was written: another "+
+		return fmt.Errorf("continue the fill: part %d of organisation %d differs from what was written: a different "+
 			"version started the fill", part, h.o.n+1)
 	}
 	return w.flush()
@@ -248,7 +248,7 @@ func (f *filler) copy(ctx context.Context, conn *pgx.Conn, s *shipment) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	// A unit is reported only after the flush at the end of the fill: a crash takes back the last units together with
+	// A unit is reported only after the flush at the end of the fill: a crash undoes the last units together with
 	// their rows in the journal.
 	if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock_shared(%d)",
 		writersLock), pgx.QueryExecModeSimpleProtocol); err != nil {

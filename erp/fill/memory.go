@@ -108,7 +108,7 @@ func (m *memory) answer(d *document.Document, needs []posting.Need, facts *posti
 				"memory", d.Meta.Name,
 				n.Register)
 		case k.meta.Layered:
-			facts.Layers[name] = m.lend(d, k.meta, n.Keys)
+			facts.Layers[name] = m.oldestLayers(d, k.meta, n.Keys)
 		default:
 			var err error
 			if facts.Balances[name], err = m.balancesOf(k, n.Keys); err != nil {
@@ -153,8 +153,8 @@ func (m *memory) key(register string, under ...id.ID) key {
 	return k
 }
 
-// lend returns the oldest layers of a document's places, enough for what it takes and others have reserved.
-func (m *memory) lend(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
+// oldestLayers returns the oldest layers of a document's places, enough for what it takes and others have reserved.
+func (m *memory) oldestLayers(d *document.Document, r *metadata.Accumulation, keys *rowset.Table) *register.Layers {
 	lines := d.Section("lines")
 	lineItems, quantity := rowset.Column[id.ID](lines, "item"), rowset.Column[amount.Quantity](lines, "quantity")
 	warehouses, items := rowset.ColumnAt[id.ID](keys, 0), rowset.ColumnAt[id.ID](keys, 1)
@@ -273,7 +273,7 @@ func (m *memory) layer(r *metadata.Accumulation, moved *register.Movements) erro
 		}
 		if place.used == len(place.all) || place.all[place.used].document != from ||
 			place.all[place.used].line != line {
-			return fmt.Errorf("the rules use layers in another order than they were given")
+			return fmt.Errorf("the rules use layers in a different order than they were given")
 		}
 		place.take(values)
 	}

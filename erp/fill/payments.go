@@ -116,7 +116,7 @@ func paymentRequest(h *history) *document.Document {
 	}
 	for _, basisType := range kinds {
 		if basis := h.takeOf(queue{basisType, books.PaymentRequest}); basis != nil {
-			d := h.same(books.PaymentRequest, basis)
+			d := h.withDealOf(books.PaymentRequest, basis)
 			set(d, "basis", basis.ID)
 			set(d, "amount", rowset.Column[amount.Money](basis.Header, "total")[0])
 			return d
@@ -138,7 +138,7 @@ func bankPayment(h *history) *document.Document {
 	if request == nil {
 		return nil
 	}
-	d := h.same(books.BankPayment, request)
+	d := h.withDealOf(books.BankPayment, request)
 	set(d, "request", request.ID)
 	set(d, "cash_account", account)
 	set(d, "bank_reference", h.foreign("BP%08d"))
@@ -146,8 +146,8 @@ func bankPayment(h *history) *document.Document {
 	return d
 }
 
-// same starts a document with the deal of another one.
-func (h *history) same(kind string, as *document.Document) *document.Document {
+// withDealOf starts a document with the deal of another one.
+func (h *history) withDealOf(kind string, as *document.Document) *document.Document {
 	return h.deal(kind, dealIn(as), "")
 }
 

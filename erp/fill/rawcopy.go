@@ -57,7 +57,7 @@ func RawCopy(ctx context.Context, db *database.Database, dir string, options Opt
 	}
 	if dir, err = os.MkdirTemp(dir, "plimsoll-raw-"); err != nil {
 		return raw, problem.New(problem.Environment, fmt.Errorf("make a folder for the rows: %w", err),
-			"name another one in TMPDIR")
+			"name another folder in TMPDIR")
 	}
 	defer os.RemoveAll(dir)
 	defer func() {

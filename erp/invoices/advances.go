@@ -45,8 +45,8 @@ func (s *side) ofPayment(d *document.Document, facts *posting.Facts, payment amo
 	if sum <= 0 || sum > most {
 		return &posting.Refusal{
 			Control: "advance", Items: []Advance{{books.Basis.In(d), payment, ahead, open.amount, asked}},
-			Message: fmt.Sprintf("%s of the payment can be invoiced as an advance: %s is paid ahead under the "+
-				"contract, %s of that is invoiced", max(0, most), max(0, ahead), open.amount),
+			Message: fmt.Sprintf("%s of the payment can be invoiced as an advance: %s is prepaid under the contract, "+
+				"%s of that is already invoiced", max(0, most), max(0, ahead), open.amount),
 		}
 	}
 	vat, err := sum.Portion(AdvanceRate, 100+AdvanceRate)

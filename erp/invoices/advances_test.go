@@ -17,8 +17,8 @@ func advanceInvoice(d erptest.Desk, payment id.ID, sum string) erptest.Fields {
 	return d.Invoice(payment).With("advance", sum)
 }
 
-// An advance of a customer is charged VAT when its invoice is issued; the invoices of what is shipped for it take it
-// back.
+// An advance of a customer is charged VAT when its invoice is issued; the invoices of what is shipped for it reverse
+// that.
 func TestAnAdvanceOfACustomerIsChargedUntilItIsShipped(t *testing.T) {
 	d := erptest.NewDesk(t, 1)
 	small := d.Post(t, "bank-receipt", "", d.Payment("60.00", "B-1"))
@@ -32,7 +32,7 @@ func TestAnAdvanceOfACustomerIsChargedUntilItIsShipped(t *testing.T) {
 	second.Want(t, "a part of a payment", 201, "")
 	d.Post(t, "invoice-issued", "", advanceInvoice(d, small.ID, "1.00")).Refused(t, "the same payment again",
 		"invoices")
-	d.Unpost(t, "bank-receipt", large.ID).Refused(t, "take back an invoiced payment", "payments")
+	d.Unpost(t, "bank-receipt", large.ID).Refused(t, "unpost an invoiced payment", "payments")
 	d.Change(t, "/v1/documents/bank-receipt/"+large.ID.String(), 1, d.Payment("119.99", "B-2")).Refused(t,
 		"make less of it", "payments")
 	// 84.00 of 180.00 paid ahead, 30.00 of which are not invoiced
@@ -50,7 +50,7 @@ func TestAnAdvanceOfACustomerIsChargedUntilItIsShipped(t *testing.T) {
 	if got := d.Value(t, books); got != "195.00 39.00, 45.00 9.00" {
 		t.Errorf("the books have %s", got)
 	}
-	d.Unpost(t, "invoice-issued", first).Refused(t, "take back an advance that is set off", "customer_advances")
+	d.Unpost(t, "invoice-issued", first).Refused(t, "unpost an advance that is set off", "customer_advances")
 	sold = d.Post(t, "service-sale", "", d.ServiceSale("10"))
 	rest := d.Live(t, "invoice-issued", d.Invoice(sold.ID), d.Invoice(sold.ID))
 	if got := d.Entries(t, rest); got != "68 76AV 16.00" {
@@ -87,7 +87,7 @@ func TestAnInvoiceOfWhatWasOwedSetsNothingOff(t *testing.T) {
 }
 
 // The VAT of an advance to a supplier is deducted when its invoice comes; the invoices of what is received for it
-// restore it.
+// reverse that.
 func TestAnAdvanceToASupplierIsDeductedUntilItIsReceived(t *testing.T) {
 	d := erptest.NewDesk(t, 1)
 	d.Post(t, "bank-receipt", "", d.Payment("500.00", "B-1"))
@@ -103,7 +103,7 @@ func TestAnAdvanceToASupplierIsDeductedUntilItIsReceived(t *testing.T) {
 	}
 	d.Post(t, "invoice-received", "", of(small, "F-2")).Refused(t, "its number again", "invoice_numbers")
 	d.Post(t, "invoice-received", "", of(small, "F-3")).Want(t, "the other", 201, "")
-	d.Unpost(t, "bank-payment", small.ID).Refused(t, "take back an invoiced payment", "payments")
+	d.Unpost(t, "bank-payment", small.ID).Refused(t, "unpost an invoiced payment", "payments")
 	bought := d.Post(t, "service-purchase", "", d.ServicePurchase("16")) // 96.00
 	came := d.Post(t, "invoice-received", "", of(bought, "F-4"))
 	if got := d.Entries(t, came.ID); got != "68 19 16.00, 76VA 68 16.00" {
@@ -113,14 +113,14 @@ func TestAnAdvanceToASupplierIsDeductedUntilItIsReceived(t *testing.T) {
 		"WHERE period = 'infinity'"); got != "24.00 4.00" {
 		t.Errorf("%s are still ahead", got)
 	}
-	d.Unpost(t, "invoice-received", first).Refused(t, "take back an advance that is set off", "supplier_advances")
+	d.Unpost(t, "invoice-received", first).Refused(t, "unpost an advance that is set off", "supplier_advances")
 	receipt := d.Post(t, "bank-receipt", "", d.Payment("1.00", "B-9"))
 	d.Post(t, "invoice-received", "", of(receipt, "F-5")).Want(t, "of a payment of ours", 400, "invalid")
 	erptest.Clean(t, d.Database)
 }
 
 // Invoices of advances are issued and set off while payments and sales under the contract come and go: no more is set
-// off than was invoiced, and no invoiced payment is taken back.
+// off than was invoiced, and no invoiced payment is unposted.
 func TestConcurrentAdvancesAreOfWhatIsPaid(t *testing.T) {
 	c := erptest.New(t, 1)
 	d := c.Desk(t, c.Worker(t, server.Config{}))

@@ -21,8 +21,8 @@ func Issued() books.DocumentType {
 }
 
 // invoiceIssuedRules: the VAT that a sale has charged goes into the sales book, once. So does the VAT of what a
-// customer has paid ahead; when it is shipped, the invoice of the sale takes it back by the purchase book. The lines
-// of the sale are read under the lock of what it has charged, without which a sale is not changed.
+// customer has paid ahead; when it is shipped, the invoice of the sale reverses it in the purchase book. The lines of
+// the sale are read under the lock of what it has charged, without which a sale is not changed.
 //
 //	invoice of the basis · VAT charged− · sales book+ · advances− purchase book+
 //	  Dr 68 Cr 76AV VAT of advances set off

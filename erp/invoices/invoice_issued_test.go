@@ -35,7 +35,7 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	d.Change(t, "/v1/documents/service-sale/"+second.ID.String(), 1,
 		services.With("counterparty", counterparty).With("contract", contract)).Refused(t, "sell it to another",
 		"output_vat")
-	d.Unpost(t, "goods-sale", first.ID).Refused(t, "take back what is invoiced", "output_vat")
+	d.Unpost(t, "goods-sale", first.ID).Refused(t, "unpost what is invoiced", "output_vat")
 	smaller := d.Goods("1")
 	d.Change(t, "/v1/documents/goods-sale/"+first.ID.String(), 1, smaller).Refused(t, "make less of it", "output_vat")
 	larger := d.Goods("5")
@@ -55,7 +55,7 @@ func TestASaleIsInvoicedOnce(t *testing.T) {
 	stranger.Post(t, "invoice-issued", "", d.Invoice(second.ID)).Want(t, "of others", 400, "invalid")
 }
 
-// While invoices are issued their sales are changed from one rate of VAT to another and taken back: an invoice is of
+// While invoices are issued their sales are changed from one rate of VAT to another and unposted: an invoice is of
 // what its sale says.
 func TestConcurrentInvoicesAreOfWhatIsSold(t *testing.T) {
 	c := erptest.New(t, 3)

@@ -29,7 +29,7 @@ func TestAPurchaseIsInvoicedOnce(t *testing.T) {
 		"invoice_numbers")
 	d.Post(t, "invoice-received", "", d.InvoiceReceived(second.ID, "F-2")).Want(t, "of the other", 201, "")
 	path := "/v1/documents/goods-receipt/" + first.ID.String()
-	d.Unpost(t, "goods-receipt", first.ID).Refused(t, "take back what is invoiced", "input_vat")
+	d.Unpost(t, "goods-receipt", first.ID).Refused(t, "unpost what is invoiced", "input_vat")
 	d.Change(t, path, 1, d.Goods("1")).Refused(t, "make less of it", "input_vat")
 	counterparty, contract := d.Supplier(t)
 	d.Change(t, path, 1, erptest.Fields{

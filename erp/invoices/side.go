@@ -26,7 +26,7 @@ type side struct {
 	Invoiced
 	charged books.Register // the register of VAT that is not invoiced yet
 	book    books.Register // of the invoices
-	back    books.Register // the book that what was booked of advances is taken back by
+	back    books.Register // the book in which booked advances are reversed
 	account string         // of VAT of advances
 }
 
@@ -102,7 +102,7 @@ func (s *side) invoice(d *document.Document, facts *posting.Facts) (moved []*reg
 	}
 	basisType, referred, row := facts.Document(basis)
 	if books.Contract.In(d) != books.Contract.Of(referred.Rows)[row] {
-		return nil, off, &document.Invalid{Field: "contract", Reason: "is another one than that of the basis"}
+		return nil, off, &document.Invalid{Field: "contract", Reason: "differs from that of the basis"}
 	}
 	counterparty := books.Counterparty.Of(referred.Rows)[row]
 	books.Counterparty.Set(d, counterparty)
@@ -114,11 +114,12 @@ func (s *side) invoice(d *document.Document, facts *posting.Facts) (moved []*reg
 		moved = s.bookAdvance(d, counterparty)
 	} else {
 		if advanceSum.In(d) != 0 {
-			return nil, off, &document.Invalid{Field: "advance", Reason: "is given, but the basis is no payment"}
+			return nil, off, &document.Invalid{Field: "advance", Reason: "must not be given: " +
+				"the basis is not a payment"}
 		}
 		books.SetSums(d, net, books.VAT.Of(referred.Rows)[row], books.Total.Of(referred.Rows)[row])
-		if books.Total.In(d) == 0 { // its basis could be taken back without anybody noticing
-			return nil, off, &posting.Refusal{Control: "basis", Message: "there is nothing to be invoiced in it"}
+		if books.Total.In(d) == 0 { // its basis could be unposted unnoticed
+			return nil, off, &posting.Refusal{Control: "basis", Message: "it contains nothing to invoice"}
 		}
 		if off, err = s.coveredAdvance(d, facts); err != nil {
 			return nil, off, err
@@ -149,7 +150,7 @@ func (s *side) bookAdvance(d *document.Document, counterparty id.ID) []*register
 	return []*register.Movements{invoiced, open, booked}
 }
 
-// takeBack what was booked of advances that are set off.
+// takeBack reverses what was booked of advances that are set off.
 func (s *side) takeBack(d *document.Document, counterparty id.ID, off advance) []*register.Movements {
 	if off.amount == 0 {
 		return nil

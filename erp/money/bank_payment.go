@@ -64,10 +64,10 @@ func (bankPaymentRules) Record(d *document.Document, facts *posting.Facts) (*pos
 		return nil, err
 	}
 	account, sum := books.CashAccount.In(d), books.Amount.In(d)
-	if err := covered(d, facts, books.PaymentPlan, books.Request.In(d), "is still open of the request"); err != nil {
+	if err := checkLeft(d, facts, books.PaymentPlan, books.Request.In(d), "is still open in the request"); err != nil {
 		return nil, err
 	}
-	if err := covered(d, facts, books.Cash, account, "lies on the account"); err != nil {
+	if err := checkLeft(d, facts, books.Cash, account, "is on the account"); err != nil {
 		return nil, err
 	}
 	out, fulfilled := books.Cash.Movements(1), books.PaymentPlan.Movements(1)
@@ -92,7 +92,7 @@ func approved(d *document.Document, facts *posting.Facts) error {
 	for _, a := range []books.Attribute[id.ID]{books.Counterparty, books.Contract} {
 		if books.ReferredAttr(requests, request, a) != a.In(d) {
 			return &document.Invalid{Field: a.Name(),
-				Reason: "is another one than that of the payment request " +
+				Reason: "differs from that of the payment request " +
 					books.ReferredAttr(requests, request, books.Number)}
 		}
 	}
@@ -106,8 +106,8 @@ type Uncovered struct {
 	Required  amount.Money `json:"required"`
 }
 
-// covered refuses to pay more than the one balance asked for of a register.
-func covered(d *document.Document, facts *posting.Facts, balances books.Register, subject id.ID, what string) error {
+// checkLeft refuses to pay more than is left: the balance of the register that was queried.
+func checkLeft(d *document.Document, facts *posting.Facts, balances books.Register, subject id.ID, what string) error {
 	balance, sum := books.Amount.Of(balances.Balances(facts))[0], books.Amount.In(d)
 	if sum <= balance {
 		return nil

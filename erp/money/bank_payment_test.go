@@ -30,8 +30,8 @@ func TestASupplierIsPaidByAnApprovedRequest(t *testing.T) {
 		"bank_references")
 	d.Post(t, "bank-payment", "", d.PaymentBy(request.ID, "1.00", "IN-1")).Refused(t, "the reference of a receipt",
 		"bank_references")
-	d.Unpost(t, "bank-receipt", earned.ID).Refused(t, "take back what has been paid out", "cash")
-	d.Unpost(t, "payment-request", request.ID).Refused(t, "take back a request that has been paid", "payment_plan")
+	d.Unpost(t, "bank-receipt", earned.ID).Refused(t, "unpost what has been paid out", "cash")
+	d.Unpost(t, "payment-request", request.ID).Refused(t, "unpost a request that has been paid", "payment_plan")
 
 	small := d.Post(t, "payment-request", "", d.PaymentRequest(id.ID{}, "5.00"))
 	d.Post(t, "bank-payment", "", d.PaymentBy(small.ID, "5.01", "B-2")).Refused(t, "more than was requested",

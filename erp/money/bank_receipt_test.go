@@ -33,7 +33,7 @@ func TestACustomerPays(t *testing.T) {
 	d.Post(t, "bank-receipt", "", d.Payment("1000.00", "B-2")).Want(t, "ahead", 201, "")
 	// as if it had been paid out
 	d.Exec(t, "UPDATE acc_cash_totals SET amount = amount - 1010 WHERE period = 'infinity'")
-	d.Unpost(t, "bank-receipt", paid).Refused(t, "take back what has been paid out", "cash")
+	d.Unpost(t, "bank-receipt", paid).Refused(t, "unpost what has been paid out", "cash")
 	d.Exec(t, "UPDATE acc_cash_totals SET amount = amount + 1010 WHERE period = 'infinity'")
 	erptest.Clean(t, d.Database)
 }

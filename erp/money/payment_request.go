@@ -84,7 +84,7 @@ func withinBasis(d *document.Document, facts *posting.Facts, basis id.ID) error 
 	_, referred, row := facts.Document(basis)
 	for _, a := range []books.Attribute[id.ID]{books.Counterparty, books.Contract} {
 		if a.Of(referred.Rows)[row] != a.In(d) {
-			return &document.Invalid{Field: a.Name(), Reason: "is another one than that of the basis"}
+			return &document.Invalid{Field: a.Name(), Reason: "differs from that of the basis"}
 		}
 	}
 	if total := books.Total.Of(referred.Rows)[row]; books.Amount.In(d) > total {
@@ -104,7 +104,7 @@ type Limit struct {
 func limitRefusal(what string, l Limit) error {
 	return &posting.Refusal{
 		Control: "payment_limit", Items: []Limit{l},
-		Message: fmt.Sprintf("the limit %s is %s: %s requested and not paid, %s more required", what, l.Limit,
+		Message: fmt.Sprintf("the limit %s is %s: %s requested and not yet paid, %s more requested", what, l.Limit,
 			l.Requested, l.Required),
 	}
 }

@@ -31,7 +31,7 @@ func TestAPaymentIsRequestedOnceAndWithinLimits(t *testing.T) {
 	path := "/v1/documents/payment-request/" + last.ID.String()
 	d.Call(t, "POST", path+"/post", "", nil).Want(t, "repost it", 200, "")
 	d.Change(t, path, 2, d.PaymentRequest(id.ID{}, "2.01")).Refused(t, "change it to more", "payment_limit")
-	d.Unpost(t, "payment-request", asked).Want(t, "take another back", 200, "")
+	d.Unpost(t, "payment-request", asked).Want(t, "unpost another", 200, "")
 	d.Change(t, path, 2, d.PaymentRequest(id.ID{}, "14.00")).Want(t, "change it to more when there is room", 200, "")
 	d.Repost(t, "payment-request", asked).Refused(t, "post the other again", "payment_limit")
 
@@ -48,7 +48,7 @@ func TestAPaymentIsRequestedOnceAndWithinLimits(t *testing.T) {
 	erptest.Clean(t, d.Database)
 }
 
-// Many users request payments under one contract with a limit, pay them and take them back: neither the limit nor the
+// Many users request payments under one contract with a limit, pay them and unpost them: neither the limit nor the
 // balance of the account is exceeded.
 func TestConcurrentPaymentsKeepLimitAndCash(t *testing.T) {
 	c := erptest.New(t, 1)

@@ -61,7 +61,7 @@ func (registrarRules) Record(d *document.Document, facts *posting.Facts) (*posti
 	if debits != credits {
 		return nil, &posting.Refusal{
 			Control: "total", Items: []Imbalance{{debits, credits}},
-			Message: fmt.Sprintf("what is owed in all would change: %s in debit, %s in credit", debits, credits),
+			Message: fmt.Sprintf("the total owed would change: %s in debit, %s in credit", debits, credits),
 		}
 	}
 	books.Amount.Set(d, debits)
@@ -112,14 +112,15 @@ func (c *claim) check(facts *posting.Facts) error {
 		return &document.Invalid{Field: c.field + debit.Name(), Reason: "either a debit or a credit is expected"}
 	}
 	if !books.Attr(contracts, c.contract, side) {
-		return &document.Invalid{Field: c.field + books.Contract.Name(), Reason: "is not one with a " + side.Name()}
+		return &document.Invalid{Field: c.field + books.Contract.Name(), Reason: "is not a contract with a " +
+			"" + side.Name()}
 	}
 	if !c.order.IsZero() {
 		orderType, referred, row := facts.Document(c.order)
 		switch {
 		case orderType != order || books.Contract.Of(referred.Rows)[row] != c.contract:
 			return &document.Invalid{Field: c.field + books.SourceOrder.Name(),
-				Reason: "is not one of the contract with a " + side.Name()}
+				Reason: "does not belong to a contract with a " + side.Name()}
 		case !books.Attr(contracts, c.contract, books.ByOrder):
 			return &document.Invalid{Field: c.field + books.SourceOrder.Name(),
 				Reason: "the contract is not settled by order"}

@@ -101,7 +101,7 @@ func TestNothingIsWrittenIntoAClosedMonth(t *testing.T) {
 		if a := u.Post(t, "goods-receipt", "", d.GoodsOn("2025-04-20T00:00:00Z", "1")); !strings.Contains(
 			string(a.Body), `2025-04 is closed, as is everything up to 2025-05`) ||
 			!strings.Contains(string(a.Body), `"items":[{"month":"2025-04","until":"2025-05"}]`) {
-			t.Errorf("%s", a.Body)
+			t.Errorf("answer %s, want both months named", a.Body)
 		}
 		u.Call(t, "POST", path(written)+"/unpost", "", nil).Want(t, "what changes nothing", 200, "")
 		if a := u.Post(t, "goods-receipt", "posted", d.GoodsOn("2025-05-01T00:00:00Z", "50")); a.Status != 201 ||

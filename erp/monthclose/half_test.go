@@ -15,7 +15,7 @@ import (
 	"plimsoll/platform/worker/jobs"
 )
 
-// Months of which only some could be closed are half-done: the audit names them, nobody begins anew, and they are
+// Months of which only some could be closed are half-done: the audit names them, nobody starts over, and they are
 // undone or finished, each month once.
 func TestHalfOfTheMonths(t *testing.T) {
 	db := filled(t, 1)
@@ -33,7 +33,7 @@ func TestHalfOfTheMonths(t *testing.T) {
 		outOfOrder()
 		job := w.Wait(t, w.Submit(t, monthclose.Kind, through))
 		if job.State != jobs.Failed || !strings.Contains(job.Error, "plimsoll groups") {
-			t.Errorf("%+v", job)
+			t.Errorf("job %+v, want it failed, with the command to go on", job)
 		}
 		if !violated(t, db, "groups.whole") {
 			t.Error("the audit does not see it")
@@ -51,7 +51,7 @@ func TestHalfOfTheMonths(t *testing.T) {
 		t.Errorf("another one began: %+v", job)
 	}
 	db.Exec(t, "DELETE FROM acc_batches_boundary")
-	// it was refused: that is for somebody to decide
+	// it was refused: a user must decide
 	if err := background.Recover(t.Context(), db.Database, w.Jobs, slog.New(slog.DiscardHandler)); err != nil ||
 		!violated(t, db, "groups.whole") {
 		t.Errorf("recovered: %v", err)
@@ -91,7 +91,7 @@ func TestHalfOfTheMonths(t *testing.T) {
 	closed := close(t, w, through)
 	if len(closed) < 1 || db.Value(t, "SELECT count(*) FROM doc_month_close WHERE NOT posted") != "0" ||
 		db.Value(t, "SELECT count(DISTINCT date) - count(*) FROM doc_month_close") != "0" {
-		t.Errorf("%+v", closed)
+		t.Errorf("closed %+v, want every month posted once", closed)
 	}
 	if again := close(t, w, through); len(again) != 1 || db.Value(t,
 		"SELECT string_agg(DISTINCT state, ' ' ORDER BY state) FROM plimsoll_group") != "undone whole" {

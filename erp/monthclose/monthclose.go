@@ -5,8 +5,8 @@
 //
 //	open ──Close──▶ closed ──Reopen──▶ open
 //
-// Closing again posts the same document anew if its entries have been tampered with. The months that a command closes
-// for an organisation are a group (platform/books/group): half of them is found, and finished or undone.
+// Closing again reposts the same document if its entries have been tampered with. The months that a command closes for
+// an organisation are a group (platform/books/group): half of them is found, and finished or undone.
 package monthclose
 
 import (
@@ -159,7 +159,7 @@ func (s share) title() string {
 	return verb + " " + s.Code + " " + through + s.Month
 }
 
-// left is the error of a group that did not end. What was done of it stays until somebody decides.
+// left is the error of a group that did not end. What was done of it stays until a person decides.
 func (s share) left(ctx context.Context, groups *group.Groups, g group.Group, err error) error {
 	var refused *posting.Refusal
 	var other *group.OtherLeft
@@ -240,10 +240,10 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 		return nil, &document.Invalid{Field: "arguments", Reason: "a month is expected"}
 	}
 	if _, err := Month(a.Month); err != nil {
-		return nil, &document.Invalid{Field: "month", Reason: "one like 2025-05 is expected"}
+		return nil, &document.Invalid{Field: "month", Reason: "a month such as 2025-05 is expected"}
 	}
 	if a.Through && a.Reopen {
-		return nil, &document.Invalid{Field: "through", Reason: "months are opened again one by one"}
+		return nil, &document.Invalid{Field: "through", Reason: "months are reopened one at a time"}
 	}
 	if owner != "" {
 		own, err := id.Parse(owner)
@@ -270,7 +270,7 @@ type closer struct {
 	books *posting.Books
 }
 
-// GroupKind of the months that are closed or reopened together. A month that was posted anew stays as it is when its
+// GroupKind of the months that are closed or reopened together. A month that was reposted stays as it is when its
 // group is undone.
 func GroupKind(db *database.Database) group.Kind {
 	c := &closer{db, posting.New(db, erp.Metadata(), erp.Rules())}
@@ -303,7 +303,7 @@ func (c *closer) step(ctx context.Context, s group.Step, posted func(member) boo
 		return err
 	}
 	return c.write(ctx, m.Organisation, m.Document, month, found, posted(m),
-		posting.Key{Name: s.Key(), Digest: []byte{}, Beside: s.Count})
+		posting.Key{Name: s.Key(), Digest: []byte{}, Also: s.Count})
 }
 
 // found is the close of a month.
@@ -312,7 +312,7 @@ type found struct {
 	number    string
 	posted    bool
 	result    amount.Money
-	corrected bool // what it says is not what the entries say: somebody has been at them without the rules
+	corrected bool // it disagrees with the entries: they were changed outside the rules
 }
 
 const findSQL = `SELECT id, number, posted, result, result <> (

@@ -62,7 +62,7 @@ func TestMonth(t *testing.T) {
 	before := db.Value(t, balanceOfSales)
 	closed := close(t, w, may)
 	if len(closed) != 2 || !closed[0].Closed || !closed[1].Closed || closed[0].Result == 0 {
-		t.Errorf("%+v", closed)
+		t.Errorf("closed %+v, want both organisations, with a result", closed)
 	}
 	if db.Value(t, balanceOfSales) != "0.00" || before == "0.00" {
 		t.Errorf("balance of 90: %s, before %s", db.Value(t, balanceOfSales), before)
@@ -73,7 +73,7 @@ func TestMonth(t *testing.T) {
 		t.Errorf("closed once more: %+v", again)
 	}
 
-	// an entry that nobody would make by hand stands for a document that came later
+	// an entry that nobody would make manually stands for a document that came later
 	db.Exec(t, `UPDATE gl_general SET amount = amount + 5
 		WHERE (recorder, line) = (SELECT recorder, line FROM gl_general
 		WHERE credit = '90' AND recorder_type = 'goods_sale' AND period >= '2025-05-02' AND period < '2025-05-30'
@@ -87,7 +87,7 @@ func TestMonth(t *testing.T) {
 	}
 
 	if open := close(t, w, `{"month": "2025-05", "reopen": true}`); open[0].Closed || open[1].Closed {
-		t.Errorf("%+v", open)
+		t.Errorf("reopened %+v, want both open", open)
 	}
 	if db.Value(t, "SELECT count(*) FROM gl_general WHERE recorder_type = 'month_close' "+
 		"AND period >= '2025-05-01'") != "0" {

@@ -75,7 +75,7 @@ func ordered(t *testing.T, db *databasetest.Test, whole bool) {
 	t.Helper()
 	erptest.Clean(t, db.Database)
 	if c := order(t, db); c.Checked == 0 || c.Violations != 0 || whole && c.Underivable != 0 {
-		t.Errorf("%+v", c)
+		t.Errorf("check %+v, want something checked and nothing wrong", c)
 	}
 }
 

@@ -87,8 +87,8 @@ var postings = []Operation{
 var others = []Operation{
 	{GoodsSaleWrite, "Write a goods sale without posting it", 1000 * time.Millisecond, 2, 2},
 	{GoodsSaleUnpost, "Unpost a goods sale and post it again", 1500 * time.Millisecond, 2, 1},
-	{GoodsSaleChange, "Open a goods sale, change it and post it anew", 1500 * time.Millisecond, 2, 3},
-	{GoodsReceiptChange, "Open a goods receipt, change it and post it anew", 1500 * time.Millisecond, 2, 1},
+	{GoodsSaleChange, "Open a goods sale, change it and repost it", 1500 * time.Millisecond, 2, 3},
+	{GoodsReceiptChange, "Open a goods receipt, change it and repost it", 1500 * time.Millisecond, 2, 1},
 	{GoodsSaleList, "List of goods sales", 500 * time.Millisecond, 2, 14},
 	{InvoiceIssuedList, "List of invoices issued", 500 * time.Millisecond, 2, 3},
 	{BankReceiptList, "List of bank receipts", 500 * time.Millisecond, 2, 3},

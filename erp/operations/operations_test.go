@@ -11,7 +11,7 @@ func TestOperationsAreAMix(t *testing.T) {
 	sum, last := 0.0, 0
 	for _, op := range operations.All() {
 		if op.Target <= 0 || op.Title == "" || op.Weight <= 0 || op.Priority < max(last, 1) {
-			t.Errorf("%+v", op)
+			t.Errorf("operation %+v lacks something, or comes out of order", op)
 		}
 		if found, ok := operations.Find(op.ID); !ok || found != op {
 			t.Errorf("%s is not found", op.ID)

@@ -73,12 +73,12 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	var a Arguments
 	if len(given) > 0 {
 		if err := json.Unmarshal(given, &a); err != nil {
-			return nil, &document.Invalid{Field: "arguments", Reason: "not arguments of a recalculation"}
+			return nil, &document.Invalid{Field: "arguments", Reason: "not valid arguments of a recalculation"}
 		}
 	}
 	if owner != "" {
-		return nil, &posting.Refusal{Control: "operator", Message: "totals are of all organisations: an operator " +
-			"recalculates them"}
+		return nil, &posting.Refusal{Control: "operator", Message: "totals belong to all organisations: only an " +
+			"operator may recalculate them"}
 	}
 	known := map[string]bool{}
 	for _, name := range Registers() {
@@ -86,7 +86,7 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	}
 	for _, name := range a.Registers {
 		if !known[name] {
-			return nil, &document.Invalid{Field: "registers", Reason: fmt.Sprintf("there is no %q", name)}
+			return nil, &document.Invalid{Field: "registers", Reason: fmt.Sprintf("unknown register %q", name)}
 		}
 	}
 	if len(a.Registers) == 0 {

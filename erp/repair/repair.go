@@ -1,4 +1,4 @@
-// Package repair mends the books of the ERP: the platform's repair, with the ERP's rules and its audit.
+// Package repair repairs the books of the ERP: the platform's repair, with the ERP's rules and its audit.
 package repair
 
 import (
@@ -11,10 +11,10 @@ import (
 	"plimsoll/platform/data/database"
 )
 
-// Connections that a repair needs for itself, besides those that look at the books.
+// Connections that a repair needs for itself, besides those of the audit.
 const Connections = 3
 
-// Run looks at the books and mends them.
+// Run audits the books and repairs them.
 func Run(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
 	look := func(ctx context.Context, o audit.Options) (audit.Report, error) { return erpaudit.RunAs(ctx, db, o) }
 	return repair.New(db, erp.Metadata(), erp.Rules(), look).Run(ctx, options)

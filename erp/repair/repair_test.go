@@ -78,11 +78,11 @@ func TestWhatIsMendedIsWhatItWas(t *testing.T) {
 		t.Errorf("%d violations before, %d after %d steps", done.ViolationsBefore, *done.ViolationsAfter, done.Done)
 	}
 	for _, s := range done.Steps {
-		if s.Class == repair.Restore || s.Skipped != "" && s.Skipped != "in order by now" {
+		if s.Class == repair.Restore || s.Skipped != "" && s.Skipped != "already in order" {
 			t.Errorf("%s %s: %s %s", s.Class, s.Object, s.Why, s.Skipped)
 		}
 	}
-	if !strings.Contains(done.Untouched, "nothing differs but what the steps wrote") {
+	if !strings.Contains(done.Untouched, "nothing changed except what the steps wrote") {
 		t.Errorf("proof: %q", done.Untouched)
 	}
 	mended := rows(t, c)

@@ -69,9 +69,9 @@ func accountCardReport(app *metadata.Application) server.Report {
 			{Name: "account", In: "query", Required: true, Description: "its code",
 				Schema: &openapi.Schema{Type: "string", Enum: accountCodes()}},
 			momentParameter("from", "the beginning of the month"), momentParameter("to", "now; inclusive"),
-			{Name: "element", In: "query", Description: "what one of the account's analytics is to be",
+			{Name: "element", In: "query", Description: "required value of one of the account's analytics",
 				Schema: openapi.UUID("")},
-			{Name: "limit", In: "query", Description: "rows of the answer",
+			{Name: "limit", In: "query", Description: "maximum number of rows",
 				Schema: openapi.Between(1, CardLimitMax, "")},
 		},
 		Answer: openapi.Object(openapi.Named[*openapi.Schema]{

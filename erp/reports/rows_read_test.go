@@ -24,14 +24,14 @@ type reader struct {
 // table known to the planner.
 func (r reader) read(t *testing.T, table, path string) int {
 	t.Helper()
-	before := r.looked(t, table)
+	before := r.rowsLookedAt(t, table)
 	if a := r.Call(t, "GET", path, "", nil); a.Status != 200 {
 		t.Fatalf("%s: %d %s", path, a.Status, a.Body)
 	}
-	return r.looked(t, table) - before
+	return r.rowsLookedAt(t, table) - before
 }
 
-func (r reader) looked(t *testing.T, table string) int {
+func (r reader) rowsLookedAt(t *testing.T, table string) int {
 	t.Helper()
 	err := r.worker.Borrow(context.Background(), func(c *pgx.Conn) error {
 		_, err := c.Exec(context.Background(), "SELECT pg_stat_force_next_flush()")
@@ -40,7 +40,7 @@ func (r reader) looked(t *testing.T, table string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Looked(t, table)
+	return r.RowsLookedAt(t, table)
 }
 
 // In a base that has been worked in for long, nearly all there is has nothing to do with what is asked for. It is put

@@ -64,12 +64,12 @@ var settlementsTables = []temptable.Structure{
 var settlementsReport = server.Report{
 	Title: "Settlements on a date",
 	Parameters: []openapi.Parameter{
-		{Name: "side", In: "query", Description: "without it customers",
+		{Name: "side", In: "query", Description: "defaults to customers",
 			Schema: &openapi.Schema{Type: "string", Enum: []string{"customers", "suppliers"}}},
 		momentParameter("date", "now"),
-		{Name: "counterparty", In: "query", Description: "only with it", Schema: openapi.UUID("")},
-		{Name: "contract", In: "query", Description: "only under it", Schema: openapi.UUID("")},
-		{Name: "limit", In: "query", Description: "rows of the answer",
+		{Name: "counterparty", In: "query", Description: "only with this counterparty", Schema: openapi.UUID("")},
+		{Name: "contract", In: "query", Description: "only under this contract", Schema: openapi.UUID("")},
+		{Name: "limit", In: "query", Description: "maximum number of rows",
 			Schema: openapi.Between(1, SettlementsLimitMax, "")},
 	},
 	Answer: openapi.Object(openapi.Named[*openapi.Schema]{

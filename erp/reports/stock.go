@@ -54,9 +54,10 @@ ORDER BY i.name, i.id, b.warehouse LIMIT ` + limit
 var stockReport = server.Report{
 	Title: "Stock on a date",
 	Parameters: []openapi.Parameter{
-		{Name: "warehouse", In: "query", Description: "only there", Schema: openapi.UUID("")},
+		{Name: "warehouse", In: "query", Description: "only at this warehouse", Schema: openapi.UUID("")},
 		momentParameter("date", "now"),
-		{Name: "limit", In: "query", Description: "rows of the answer", Schema: openapi.Between(1, StockLimitMax, "")},
+		{Name: "limit", In: "query", Description: "maximum number of rows",
+			Schema: openapi.Between(1, StockLimitMax, "")},
 	},
 	Answer: openapi.Object(openapi.Named[*openapi.Schema]{
 		{Name: "date", Value: openapi.Moment("")}, {Name: "count", Value: openapi.Integer("of all rows")},
@@ -68,8 +69,8 @@ var stockReport = server.Report{
 
 // momentParameter is what moment reads.
 func momentParameter(name, otherwise string) openapi.Parameter {
-	return openapi.Parameter{Name: name, In: "query", Description: "an RFC 3339 time, or a date, which is meant as " +
-		"a whole; without it " + otherwise, Schema: openapi.String("")}
+	return openapi.Parameter{Name: name, In: "query", Description: "an RFC 3339 time, or a date, which means the " +
+		"whole day; defaults to " + otherwise, Schema: openapi.String("")}
 }
 
 func stockOnDate(ctx context.Context, db *database.Database, user session.User, query url.Values) ([]byte, error) {
@@ -108,11 +109,11 @@ type stockAt struct {
 // read asks for one row more than is shown. Nearly always there is none, and what is shown is all there is: nobody
 // has to count it with every row. Where there is more, another statement tells rows and totals of one moment.
 func (s *stockAt) read(ctx context.Context, db *database.Database, sql stockSQL, args []any, limit int) error {
-	if err := s.ask(ctx, db, sql.plain, append(args[:len(args):len(args)], limit+1)); err != nil {
+	if err := s.query(ctx, db, sql.plain, append(args[:len(args):len(args)], limit+1)); err != nil {
 		return err
 	}
 	if s.rows.Rows() > limit {
-		return s.ask(ctx, db, sql.counted, append(args, limit), &s.count, &s.amount)
+		return s.query(ctx, db, sql.counted, append(args, limit), &s.count, &s.amount)
 	}
 	s.count, s.amount = int64(s.rows.Rows()), 0
 	for _, a := range books.Amount.Of(s.rows) {
@@ -121,7 +122,7 @@ func (s *stockAt) read(ctx context.Context, db *database.Database, sql stockSQL,
 	return nil
 }
 
-func (s *stockAt) ask(ctx context.Context, db *database.Database, statement string, args []any, totals ...any) error {
+func (s *stockAt) query(ctx context.Context, db *database.Database, statement string, args []any, totals ...any) error {
 	return db.Read(ctx, func(w *database.Work) error {
 		s.rows = rowset.New(stockShown, 0)
 		w.Queue("stock report", statement, args...).Rows(func(r pgx.Rows) error {

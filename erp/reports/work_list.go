@@ -57,8 +57,8 @@ func workListReport(app *metadata.Application, title string, awaited books.Regis
 	return server.Report{
 		Title: title,
 		Parameters: []openapi.Parameter{
-			{Name: "warehouse", In: "query", Description: "only there", Schema: openapi.UUID("")},
-			{Name: "limit", In: "query", Description: "rows of the answer",
+			{Name: "warehouse", In: "query", Description: "only at this warehouse", Schema: openapi.UUID("")},
+			{Name: "limit", In: "query", Description: "maximum number of rows",
 				Schema: openapi.Between(1, WorkListLimitMax, "")},
 		},
 		Answer: openapi.Object(openapi.Named[*openapi.Schema]{{Name: "rows",

@@ -17,7 +17,7 @@ import (
 	"plimsoll/platform/data/id"
 )
 
-// history writes documents at random, many of them back-dated, some changed or taken back.
+// history writes documents at random, many of them back-dated, some changed or unposted.
 type history struct {
 	*erptest.Company
 	books   *posting.Books

@@ -74,11 +74,11 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	var a Arguments
 	if len(given) > 0 {
 		if err := json.Unmarshal(given, &a); err != nil {
-			return nil, &document.Invalid{Field: "arguments", Reason: "not arguments of a restoration"}
+			return nil, &document.Invalid{Field: "arguments", Reason: "not valid arguments of a restoration"}
 		}
 	}
 	if a.Lines < 0 || a.Lines > LinesMax {
-		return nil, &document.Invalid{Field: "lines", Reason: fmt.Sprintf("0 to %d", LinesMax)}
+		return nil, &document.Invalid{Field: "lines", Reason: fmt.Sprintf("must be 0 to %d", LinesMax)}
 	}
 	if owner != "" {
 		own, err := id.Parse(owner)

@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	databasetest.Main(m)
 }
 
-// What a killed restoration has committed stays, what it was at is as it was, and another worker brings it to the
-// same end.
+// What a killed restoration has committed stays, its unfinished step is rolled back, and another worker completes it
+// with the same result.
 func TestKilledRestorationGoesOnElsewhere(t *testing.T) {
 	h := newHistory(t, 11)
 	h.write(t, 120)

@@ -1,8 +1,8 @@
 // Package restoration owns the restoring of the sequence of cost batches: after something was back-dated, what left
 // after it gets the costs that posting in the order of time gives.
 //
-// What is to be done is in the database: the boundary of each organisation, warehouse and item. A restoration takes
-// it away key by key, so whatever ends one, the next goes on with what is left.
+// What is to be done is in the database: the boundary of each organisation, warehouse and item. A restoration removes
+// it key by key, so whatever ends one, the next goes on with what is left.
 //
 //	boundary ──Plan──▶ sequences (organisation, warehouse), the longest first
 //	         ──N at a time──▶ Run: pieces of a sequence one after the other, each a transaction (posting.Restoration)

@@ -32,7 +32,7 @@ type Arguments struct {
 	Documents    int  `json:"documents,omitempty"`
 	Rows         int  `json:"rows,omitempty"`
 	Asynchronous bool `json:"asynchronous,omitempty"`
-	// Seconds that each part goes over its documents again and again, for who measures. Defaults to once.
+	// Seconds that each part goes over its documents again and again, for measurements. Defaults to once.
 	Seconds int `json:"seconds,omitempty"`
 }
 
@@ -81,11 +81,11 @@ func arguments(owner string, given json.RawMessage) (any, error) {
 	a := Arguments{Type: books.GoodsSale, Parts: PartsDefault}
 	if len(given) > 0 {
 		if err := json.Unmarshal(given, &a); err != nil {
-			return nil, &document.Invalid{Field: "arguments", Reason: "not arguments of a rewriting"}
+			return nil, &document.Invalid{Field: "arguments", Reason: "not valid arguments of a rewriting"}
 		}
 	}
 	if _, known := erp.Rules()[a.Type]; !known {
-		return nil, &document.Invalid{Field: "type", Reason: "no such type of document"}
+		return nil, &document.Invalid{Field: "type", Reason: "unknown document type"}
 	}
 	for _, n := range []struct {
 		field      string

@@ -122,7 +122,7 @@ func onceEach(t *testing.T, all *backgroundtest.Worker, number int64) {
 	for n, p := range parts {
 		if p.N != n || len(p.Workers) != 1 || !p.Done || p.Began.IsZero() || p.Ended.Before(p.Began) ||
 			len(p.Result) == 0 {
-			t.Errorf("%+v", p)
+			t.Errorf("part %+v, want it done once, by one worker", p)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestACustomerOrderReservesUntilItIsSold(t *testing.T) {
 	order.Want(t, "order", 201, "")
 	d.Post(t, "customer-order", "", d.Goods("4.001")).Refused(t, "order more than is free", "stock")
 	d.Post(t, "goods-sale", "", d.Goods("4.001")).Refused(t, "sell more than is free", "stock")
-	d.Unpost(t, "goods-receipt", receipt.ID).Refused(t, "take back what is reserved", "stock")
+	d.Unpost(t, "goods-receipt", receipt.ID).Refused(t, "unpost what is reserved", "stock")
 	d.Post(t, "goods-sale", "", d.Goods("4")).Want(t, "sell what is free", 201, "")
 	d.Post(t, "goods-sale", "", d.GoodsByOrder(order.ID, "6.001")).Refused(t, "sell more than was ordered",
 		"customer_orders")
@@ -32,7 +32,7 @@ func TestACustomerOrderReservesUntilItIsSold(t *testing.T) {
 	d.Repost(t, "customer-order", order.ID).Want(t, "repost the order", 200, "")
 	d.Unpost(t, "goods-sale", sale.ID).Want(t, "unpost the sale", 200, "")
 	if got := d.Value(t, open); got != "6.000 6.000 6.000" {
-		t.Errorf("after the sale has been taken back: %s", got)
+		t.Errorf("after the sale was unposted: %s", got)
 	}
 	d.Unpost(t, "customer-order", order.ID).Want(t, "unpost the order", 200, "")
 	d.Post(t, "goods-sale", "", d.GoodsByOrder(order.ID, "1")).Refused(t, "sell by an order that is not posted",
@@ -56,7 +56,7 @@ func TestTheCreditLimitOfAContractHolds(t *testing.T) {
 	d.Post(t, "customer-order", "", of("3.01")).Refused(t, "an order beyond", "credit")
 	d.Change(t, "/v1/documents/goods-sale/"+sale.ID.String(), 1, of("10")).Want(t, "the same sale made larger", 200, "")
 	d.Change(t, "/v1/documents/goods-sale/"+sale.ID.String(), 2, of("10.01")).Refused(t, "and too large", "credit")
-	d.Unpost(t, "goods-sale", sale.ID).Want(t, "take it back", 200, "")
+	d.Unpost(t, "goods-sale", sale.ID).Want(t, "unpost it", 200, "")
 	d.Post(t, "goods-sale", "", of("10")).Want(t, "up to the limit", 201, "")
 	erptest.Clean(t, d.Database)
 }

@@ -75,8 +75,8 @@ func TestAShortageSaysWhatIsAvailableOfAll(t *testing.T) {
 	}
 }
 
-// A sale costs what its layers cost: within the first layer, across its end, and in a layer that another sale has given
-// back.
+// A sale costs what its layers cost: within the first layer, across its end, and in a layer that another sale has
+// returned.
 func TestASaleTakesTheOldestLayersWhateverBecameOfThem(t *testing.T) {
 	d := erptest.NewDesk(t, 1)
 	dated := func(kind, date, quantity, price string) erptest.Answer {

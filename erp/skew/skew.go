@@ -1,5 +1,5 @@
-// Package skew owns who is hot: the first things of a list are used far more often than the last, in the base that is
-// filled as in the work that users do, so that both meet at the same items and warehouses.
+// Package skew owns the skew of choices: the first things of a list are used far more often than the last, in the base
+// that is filled as in the work that users do, so that both meet at the same items and warehouses.
 package skew
 
 import "math/rand/v2"

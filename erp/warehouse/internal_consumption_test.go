@@ -25,7 +25,7 @@ func TestADepartmentUsesUpMaterials(t *testing.T) {
 	d.Post(t, "customer-order", "", order).Want(t, "reserve", 201, "")
 	d.Post(t, "internal-consumption", "", d.Consumption("1.001")).Refused(t, "what is reserved", "stock")
 	d.Post(t, "internal-consumption", "", d.Consumption("1")).Want(t, "what is free", 201, "")
-	d.Unpost(t, "goods-receipt", came.ID).Refused(t, "take back what has been used up", "stock")
+	d.Unpost(t, "goods-receipt", came.ID).Refused(t, "unpost what has been used up", "stock")
 	d.Post(t, "internal-consumption", "", d.Consumption("1").With("department", "")).Want(t, "by nobody", 400,
 		"invalid")
 	d.Post(t, "internal-consumption", "", d.Consumption("1").With("department", d.Organisations[1].Department)).Want(t,

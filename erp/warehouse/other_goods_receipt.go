@@ -83,7 +83,7 @@ func costed(d *document.Document, facts *posting.Facts) (err error) {
 	}
 	if without != nil {
 		return &posting.Refusal{Control: "cost", Items: without, Message: fmt.Sprintf("the cost must be set: %s of "+
-			"the first item at %s come to nothing", without[0].Quantity, without[0].Price)}
+			"the first item at %s have no value", without[0].Quantity, without[0].Price)}
 	}
 	total, err := amount.Sum(cost...)
 	books.Amount.Set(d, total)

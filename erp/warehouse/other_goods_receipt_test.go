@@ -28,7 +28,7 @@ func TestGoodsThatAreFoundHaveACost(t *testing.T) {
 		t.Errorf("it was sold at %s", got)
 	}
 	path := "/v1/documents/other-goods-receipt/" + came.String()
-	d.Call(t, "POST", path+"/unpost", "", nil).Refused(t, "take back what is sold", "stock")
+	d.Call(t, "POST", path+"/unpost", "", nil).Refused(t, "unpost what is sold", "stock")
 	d.Change(t, path, d.Version(t, path), d.FoundGoods(of(0, "3.999", "3.00"))).Refused(t, "change it to less", "stock")
 	d.Post(t, "other-goods-receipt", "", d.FoundGoods(of(0, "1", "")).With("warehouse", id.ID{})).Want(t, "nowhere",
 		400, "invalid")

@@ -81,7 +81,7 @@ func cellsOf(d *document.Document, facts *posting.Facts) error {
 		return err
 	}
 	if _, referred, row := facts.Document(basis); books.Warehouse.Of(referred.Rows)[row] != warehouse {
-		return &document.Invalid{Field: books.Warehouse.Name(), Reason: "is another one than that of the basis"}
+		return &document.Invalid{Field: books.Warehouse.Name(), Reason: "differs from that of the basis"}
 	}
 	for i, cell := range books.Cell.Of(books.Lines(d)) {
 		if books.Attr(facts.Catalogs[books.WarehouseCells], cell, books.Warehouse) != warehouse {
@@ -107,7 +107,7 @@ func fulfilWarehouse(d *document.Document, facts *posting.Facts, awaited books.R
 	}
 	if excess != nil {
 		return nil, &posting.Refusal{Control: awaited.Name(), Items: excess,
-			Message: fmt.Sprintf("more than is still open of the basis: %s of the first item, %s required",
+			Message: fmt.Sprintf("more than the basis has open: %s of the first item, %s required",
 				excess[0].Open, excess[0].Required)}
 	}
 	return carried, nil

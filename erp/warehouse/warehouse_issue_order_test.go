@@ -60,7 +60,7 @@ func TestWhatIsSoldLeavesItsCells(t *testing.T) {
 	}
 	d.Post(t, "warehouse-issue-order", "", d.WarehouseOrder(sale.ID, cell, "2.001")).Refused(t, "more than the rest",
 		"to_ship")
-	d.Unpost(t, "goods-sale", sale.ID).Refused(t, "take back what has been shipped", "to_ship")
+	d.Unpost(t, "goods-sale", sale.ID).Refused(t, "unpost what has been shipped", "to_ship")
 	d.Post(t, "warehouse-issue-order", "", d.WarehouseOrder(sale.ID, cell, "2")).Want(t, "the rest", 201, "")
 	used := d.Post(t, "internal-consumption", "",
 		d.Consumption("1").With("warehouse", d.Org.Addressed).With("lines",

@@ -26,7 +26,7 @@ func TestWhatIsReceivedIsPutIntoCells(t *testing.T) {
 	}
 	d.Post(t, "warehouse-receipt-order", "", d.WarehouseOrder(receipt.ID, cell, "3.001")).Refused(t,
 		"more than the rest", "to_receive")
-	d.Unpost(t, "goods-receipt", receipt.ID).Refused(t, "take back what is in cells", "to_receive")
+	d.Unpost(t, "goods-receipt", receipt.ID).Refused(t, "unpost what is in cells", "to_receive")
 	_, elsewhere := anotherAddressed(t, d)
 	moved := d.AddressedGoods("10")
 	moved.Warehouse = elsewhere
@@ -35,7 +35,7 @@ func TestWhatIsReceivedIsPutIntoCells(t *testing.T) {
 		"move to another warehouse what is in cells", "to_receive")
 	sale := d.Post(t, "goods-sale", "", d.AddressedGoods("2"))
 	d.Post(t, "warehouse-issue-order", "", d.WarehouseOrder(sale.ID, cell, "2")).Want(t, "ship from the cell", 201, "")
-	d.Unpost(t, "warehouse-receipt-order", put).Refused(t, "take back what has been shipped", "cells")
+	d.Unpost(t, "warehouse-receipt-order", put).Refused(t, "unpost what has been shipped", "cells")
 	given := d.Post(t, "other-goods-receipt", "",
 		d.FoundGoods(erptest.Line{Item: d.Items[0], Quantity: "2"}).With("warehouse", d.Org.Addressed))
 	d.Post(t, "warehouse-receipt-order", "", d.WarehouseOrder(given.ID, cell, "2")).Want(t, "what is found", 201, "")

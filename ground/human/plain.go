@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// shown stands where a character was that a terminal would obey.
+// shown replaces each control character.
 const shown = utf8.RuneError
 
-// harmful are control characters, the eighth bit's too, and those that turn the direction of writing. Lines and tabs
-// are layout.
+// harmful are control characters, including those with the eighth bit set, and those that change the direction of
+// writing. Lines and tabs are layout.
 func harmful(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }
@@ -26,7 +26,7 @@ func show(r rune) rune {
 	return r
 }
 
-// Plain is s without what a terminal would obey, lines and tabs excepted.
+// Plain is s without control characters, except line breaks and tabs.
 func Plain(s string) string { return strings.Map(show, s) }
 
 // PlainLine is Plain in one line.
@@ -39,7 +39,7 @@ func PlainLine(s string) string {
 	}, s)
 }
 
-// PlainJSON is a document with harmful characters escaped: whoever reads it gets each as it was.
+// PlainJSON is a document with harmful characters escaped: a parser gets each as it was.
 func PlainJSON(document []byte) []byte {
 	const digits = "0123456789abcdef"
 	var b bytes.Buffer
@@ -59,7 +59,7 @@ func PlainJSON(document []byte) []byte {
 // PlainWriter cleans everything that is written to another, and lets its own colours through.
 type PlainWriter struct {
 	to      io.Writer
-	key     string // stands for the escape character in colours; nobody else's text can know it
+	key     string // stands for the escape character in colours; unknown to any other text
 	mu      sync.Mutex
 	partial []byte // the beginning of a character
 }

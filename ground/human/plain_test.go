@@ -18,13 +18,13 @@ func TestPlain_ShowsWhatATerminalWouldObey(t *testing.T) {
 	got := Plain(hostile + "\tnext\nline")
 	if strings.ContainsFunc(got, harmful) || !strings.Contains(got, "]0;title") ||
 		!strings.HasSuffix(got, "\tnext\nline") {
-		t.Errorf("%q", got)
+		t.Errorf("text %q, want it without control characters, in two lines", got)
 	}
 	if got := PlainLine("a\tb\nc"); got != "a b c" {
-		t.Errorf("%q", got)
+		t.Errorf("line %q, want one line", got)
 	}
 	if got := Plain("Ünïcode 漢字 ∞ ×"); got != "Ünïcode 漢字 ∞ ×" {
-		t.Errorf("%q", got)
+		t.Errorf("text %q, want it unchanged", got)
 	}
 }
 
@@ -69,6 +69,6 @@ func TestPlainJSON_EscapesAndLosesNothing(t *testing.T) {
 		t.Errorf("%q, want %q, %v", got, want, err)
 	}
 	if strings.ContainsFunc(string(clean), harmful) {
-		t.Errorf("%q", clean)
+		t.Errorf("JSON %q has control characters", clean)
 	}
 }

@@ -14,8 +14,8 @@ import (
 // Setting of one connection.
 type Setting struct{ Name, Value string }
 
-// Reading are the settings of a connection that only reads: it writes nothing, blocks nobody for long, and no statement
-// takes longer than this.
+// Reading are the settings of a connection that only reads: it writes nothing, blocks no other session for long, and no
+// statement takes longer than this.
 func Reading(statement string) []Setting {
 	return []Setting{{"default_transaction_read_only", "on"}, {"lock_timeout", "200ms"},
 		{"statement_timeout", statement}, {"idle_session_timeout", "0"}, {"jit", "off"},

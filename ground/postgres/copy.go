@@ -194,7 +194,7 @@ func (c Copy) problem(err error, from string) error {
 const cloneSQL = `SELECT set_config('file_copy_method', 'clone', false)
 	FROM pg_settings WHERE name = 'file_copy_method' AND 'clone' = ANY (enumvals)`
 
-// CopyDatabase creates database to as a copy of another one on conn's server, to which nobody may be connected. It
+// CopyDatabase creates database to as a copy of another one on conn's server, which must have no connections. It
 // copies files, which writes far less log than copying blocks, and ends with a checkpoint, so that no measurement pays
 // for writing the copy.
 func CopyDatabase(ctx context.Context, conn *pgx.Conn, from, to string) error {

@@ -12,7 +12,8 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// Filled is the copy that a fill keeps of a base. 'reset' puts it back; 'line' starts from it.
+// Filled is the copy that a fill keeps of a base. 'reset' restores it; 'line' starts from it. Its mark is stored in
+// databases, so its text stays.
 var Filled = Copy{Suffix: "_filled", Mark: "the base as plimsoll fill made it; plimsoll reset puts it back"}
 
 // incoming is the database that replaces the one that is reset.
@@ -33,7 +34,7 @@ const stateSQL = `SELECT pg_get_userbyid(datdba), coalesce(datacl::text, ''), da
 		FROM pg_db_role_setting r, unnest(r.setconfig) s WHERE r.setdatabase = d.oid), '{}')
 	FROM pg_database d WHERE datname = $1`
 
-// Resettable says why a database cannot be put back.
+// Resettable says why a database cannot be reset.
 func Resettable(ctx context.Context, dsn string) error {
 	_, there, err := Filled.Find(ctx, dsn)
 	if err == nil && !there {
@@ -43,10 +44,11 @@ func Resettable(ctx context.Context, dsn string) error {
 	return err
 }
 
-// PutBack replaces the database of dsn by its Filled copy; owner, settings and connection limit stay. The new database
-// is complete before the old one goes: after Ctrl-C or a crash there is one of the two, and the next reset continues.
+// RestoreFilled replaces the database of dsn with its Filled copy; owner, settings and connection limit stay. The new
+// database is complete before the old one goes: after Ctrl-C or a crash one of the two exists, and the next reset
+// continues.
 // Connected sessions make it fail, or with force are ended.
-func PutBack(ctx context.Context, dsn string, force bool) error {
+func RestoreFilled(ctx context.Context, dsn string, force bool) error {
 	if err := Resettable(ctx, dsn); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func replace(ctx context.Context, conn *pgx.Conn, name, replacement string) erro
 		"COMMENT ON DATABASE " + name + " IS NULL",
 	} {
 		if _, err := conn.Exec(ctx, statement); err != nil {
-			return fmt.Errorf("put the filled base back: %w", err)
+			return fmt.Errorf("restore the filled base: %w", err)
 		}
 	}
 	return nil
@@ -97,7 +99,7 @@ const (
 	leaveLook   = 100 * time.Millisecond
 )
 
-// awaitLeaving gives sessions that have just been closed the time to end, unless they are ended anyway.
+// awaitLeaving gives sessions that have just been closed time to end, unless they are ended anyway.
 func awaitLeaving(ctx context.Context, conn *pgx.Conn, name string, force bool) (*state, error) {
 	for deadline := time.Now().Add(leaveWithin); ; {
 		s, err := stateOf(ctx, conn, name)
@@ -142,7 +144,7 @@ func (s *state) carryTo(ctx context.Context, conn *pgx.Conn, name string) error 
 		// the database comes first: a value may contain the same letters
 		named := strings.Replace(statement, "%1$I", pgx.Identifier{name}.Sanitize(), 1)
 		if _, err := conn.Exec(ctx, named); err != nil {
-			return fmt.Errorf("put the filled base back: %w", err)
+			return fmt.Errorf("restore the filled base: %w", err)
 		}
 	}
 	return nil

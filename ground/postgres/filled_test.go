@@ -32,7 +32,7 @@ func TestPutBackRestoresRowsAndKeepsTheDatabasesState(t *testing.T) {
 	clustertest.Value(t, dsn, "ALTER ROLE current_user IN DATABASE "+name+" SET search_path TO a, \"B c\"")
 	clustertest.Value(t, dsn, "ALTER DATABASE "+name+" CONNECTION LIMIT 7")
 	for range 2 { // a kept copy serves more than once
-		if err := postgres.PutBack(t.Context(), dsn, false); err != nil {
+		if err := postgres.RestoreFilled(t.Context(), dsn, false); err != nil {
 			t.Fatal(err)
 		}
 		if got := clustertest.Value(t, dsn, "SELECT x FROM public.t"); got != "as filled" {
@@ -61,7 +61,7 @@ func TestPutBackLeavesConnectedSessionsAlone(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "UPDATE t SET x = 'in use'"); err != nil {
 		t.Fatal(err)
 	}
-	err := postgres.PutBack(t.Context(), dsn, false)
+	err := postgres.RestoreFilled(t.Context(), dsn, false)
 	if err == nil || !strings.Contains(err.Error(), "1 sessions are connected") ||
 		!strings.Contains(problem.HintOf(err), "--force") {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestPutBackLeavesConnectedSessionsAlone(t *testing.T) {
 	if err := conn.Ping(t.Context()); err != nil {
 		t.Errorf("the session was ended: %v", err)
 	}
-	if err := postgres.PutBack(t.Context(), dsn, true); err != nil {
+	if err := postgres.RestoreFilled(t.Context(), dsn, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := clustertest.Value(t, dsn, "SELECT x FROM t"); got != "as filled" {
@@ -80,7 +80,7 @@ func TestPutBackLeavesConnectedSessionsAlone(t *testing.T) {
 func TestPutBackGoesOnAfterItWasKilledInItsLastStep(t *testing.T) {
 	dsn, name := filled(t)
 	clustertest.Value(t, postgres.WithDatabase(dsn, "postgres"), "DROP DATABASE "+name)
-	if err := postgres.PutBack(t.Context(), dsn, false); err != nil {
+	if err := postgres.RestoreFilled(t.Context(), dsn, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := clustertest.Value(t, dsn, "SELECT x FROM t"); got != "as filled" {
@@ -91,13 +91,13 @@ func TestPutBackGoesOnAfterItWasKilledInItsLastStep(t *testing.T) {
 func TestPutBackNeedsACopyOfOurs(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	name := clustertest.Value(t, dsn, "SELECT current_database()::text")
-	if err := postgres.PutBack(t.Context(), dsn, true); !errors.Is(err, postgres.ErrNothingKept) {
+	if err := postgres.RestoreFilled(t.Context(), dsn, true); !errors.Is(err, postgres.ErrNothingKept) {
 		t.Fatal(err)
 	}
 	admin := postgres.WithDatabase(dsn, "postgres")
 	clustertest.Value(t, admin, "CREATE DATABASE "+name+"_filled") // somebody else's
 	defer clustertest.Value(t, admin, "DROP DATABASE "+name+"_filled")
-	if err := postgres.PutBack(t.Context(), dsn, true); !errors.Is(err, postgres.ErrNothingKept) {
+	if err := postgres.RestoreFilled(t.Context(), dsn, true); !errors.Is(err, postgres.ErrNothingKept) {
 		t.Fatal(err)
 	}
 	if _, err := postgres.Filled.Make(t.Context(), dsn); err == nil ||
@@ -109,7 +109,8 @@ func TestPutBackNeedsACopyOfOurs(t *testing.T) {
 func TestPutBackRefusesWhatItWouldLose(t *testing.T) {
 	dsn, name := filled(t)
 	clustertest.Value(t, dsn, "GRANT TEMPORARY ON DATABASE "+name+" TO pg_monitor")
-	if err := postgres.PutBack(t.Context(), dsn, false); err == nil || !strings.Contains(err.Error(), "privileges") {
+	err := postgres.RestoreFilled(t.Context(), dsn, false)
+	if err == nil || !strings.Contains(err.Error(), "privileges") {
 		t.Fatal(err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 const sharedMark = "plimsoll: shared process"
 
-// Shared says whether the connection passes a pooler: each statement may run in another process of the server, which
-// other clients use in between. PID of the connection then means nothing.
+// Shared says whether the connection goes through a pooler: each statement may run in another process of the server,
+// which other clients use in between. PID of the connection then means nothing.
 func Shared(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[sharedMark] != nil }
 
 // PID of the server's process that serves the connection; 0 behind a pooler.
@@ -33,8 +33,8 @@ func Direct(conn *pgx.Conn) error {
 	if !Shared(conn) {
 		return nil
 	}
-	return problem.New(problem.Environment, errors.New("the connection passes a pooler, whose sessions "+
-		"others use, too"),
+	return problem.New(problem.Environment, errors.New("the connection goes through a pooler, whose sessions "+
+		"are shared with others"),
 		"name the server's own host and port in --dsn")
 }
 

@@ -1,4 +1,4 @@
-// Package advise says what to change on a PostgreSQL server, from 15 on: each piece of advice with the evidence found
+// Package advise recommends changes to a PostgreSQL server, from 15 on: each piece of advice with the evidence found
 // there, its price if a diagnosis knows it, the comparison that proves it, and how to undo it. Reading needs pg_monitor
 // alone and writes nothing.
 //
@@ -21,7 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Schema of the JSON. It changes when readers would break.
+// Schema of the JSON. It changes with every incompatible change.
 const Schema = "plimsoll-advise-1"
 
 // Options of a look at a server.
@@ -177,7 +177,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		case len(all) == 0 && !s.missed(c.name):
 			r.Healthy = append(r.Healthy, c.healthy)
 		}
-		all = once(all)
+		all = mergeSame(all)
 		for i := range all {
 			all[i].Class = c.name
 			all[i].price(c.causes, o.Causes)
@@ -187,15 +187,15 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	r.Unavailable = append(r.Unavailable, s.missing...)
 	if o.Causes == nil {
-		r.Unavailable = append(r.Unavailable, Unavailable{"prices", "no diagnosis: --for 2m watches the server while " +
-			"it works, --run takes that of a run"})
+		r.Unavailable = append(r.Unavailable, Unavailable{"prices", "no diagnosis: --for 2m watches the server under " +
+			"load, --run takes the diagnosis of a run"})
 	}
 	r.rank()
 	return r, nil
 }
 
-// once: what has the same ID is one advice, with the evidence of each.
-func once(all []Advice) (few []Advice) {
+// mergeSame merges advice with the same ID into one, with the evidence of each.
+func mergeSame(all []Advice) (few []Advice) {
 	place := map[string]int{}
 	for _, a := range all {
 		n, known := place[a.ID]
@@ -246,7 +246,7 @@ func priceOf(a Advice) float64 {
 	return *a.Price
 }
 
-// price takes the price of the finding that this advice is against. What takes a tenth of the time is a problem.
+// price takes over the price of the finding that this advice addresses. What takes a tenth of the time is a problem.
 func (a *Advice) price(names []string, causes []Cause) {
 	for _, c := range causes {
 		if !slices.Contains(names, c.Name) || !a.isAbout(c) {
@@ -283,8 +283,8 @@ func (r *Report) Find(id string) *Advice {
 	return nil
 }
 
-// IDs of all problems that --apply can mend. A note is applied by its ID alone: it may be somebody's wish. So is what
-// may cost somebody else something.
+// IDs of all problems that --apply can fix. A note is applied by its ID alone: somebody may want it as it is. So is
+// what may cost somebody else something.
 func (r *Report) IDs() (ids []string) {
 	for _, a := range r.Advice {
 		if a.Applicable() && a.Level == Problem && !a.asked {

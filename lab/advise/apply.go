@@ -40,7 +40,7 @@ type Outcome struct {
 	Already []string `json:"already,omitempty"` // steps that were done before
 	// Refused are the changes that the server did not make; it made the others all the same.
 	Refused []Refusal `json:"refused,omitempty"`
-	// ByHand are lines of postgresql.auto.conf to change by hand: the server is down, and its files are not ours.
+	// ByHand are lines of postgresql.auto.conf to change manually: the server is down, and its files are not ours.
 	ByHand []string `json:"by_hand,omitempty"`
 	// Needs says what is left to do: a restart, or nothing.
 	Needs   string `json:"needs,omitempty"`
@@ -70,10 +70,11 @@ func (r *Report) Choose(ids []string) (chosen []Advice, err error) {
 			return nil, problem.New(problem.Usage, fmt.Errorf("there is no advice %q for this server now", id),
 				human.NearestHint(id, known, "'plimsoll advise' lists them"))
 		case a.Level == Harmful:
-			return nil, problem.New(problem.Usage, fmt.Errorf("%s is not applied by a program", id),
+			return nil, problem.New(problem.Usage, fmt.Errorf("%s is never applied automatically", id),
 				"find out who set it and why; then: "+strings.Join(a.Do, "; "))
 		case !a.Applicable():
-			return nil, problem.New(problem.Usage, fmt.Errorf("%s is for a person to do", id), strings.Join(a.Do, "; "))
+			return nil, problem.New(problem.Usage, fmt.Errorf("%s cannot be applied "+
+				"automatically", id), strings.Join(a.Do, "; "))
 		}
 		chosen = append(chosen, *a)
 	}
@@ -89,19 +90,19 @@ type worker struct {
 	reload  bool
 	restart bool
 	// libraries as the changes of this call have set them so far: the last setting counts, and each advice was given
-	// for itself.
+	// without regard to the others.
 	libraries string
 }
 
 const (
 	journalWait = 3 * time.Second
 	// lockMost is how long a change waits for a lock of a table. CREATE INDEX CONCURRENTLY and DROP INDEX CONCURRENTLY
-	// wait without an end, for transactions and not in front of them: cut off, they leave an index that is not valid.
+	// wait without limit, for transactions and without blocking them: interrupted, they leave an invalid index.
 	lockMost = 10 * time.Second
 )
 
 // changing are the settings of a connection that changes a server: what the role or the database has set for its own
-// statements must not cut a build in two.
+// statements must not interrupt a build.
 var changing = []postgres.Setting{{Name: "statement_timeout", Value: "0"}, {Name: "lock_timeout", Value: "0"},
 	{Name: "idle_in_transaction_session_timeout", Value: "0"}, {Name: "idle_session_timeout", Value: "0"},
 	{Name: "default_transaction_read_only", Value: "off"}}
@@ -133,10 +134,10 @@ func (h Applier) complete() Applier {
 	return h
 }
 
-// lock keeps others off one server. A build that takes hours keeps nobody from another.
+// lock excludes other processes from one server. A build that takes hours does not block work on another server.
 func (h Applier) lock(ctx context.Context, server string) (*lock.Lock, error) {
 	held, err := lock.Acquire(ctx, filepath.Join(h.Folder, server+".lock"), "advise", journalWait)
-	return held, problem.New(problem.Environment, err, "another 'plimsoll advise' changes this server now")
+	return held, problem.New(problem.Environment, err, "another 'plimsoll advise' is changing this server")
 }
 
 func (h Applier) open(ctx context.Context) (w *worker, end func(), err error) {
@@ -181,7 +182,7 @@ func (h Applier) Apply(ctx context.Context, chosen []Advice) (*Outcome, error) {
 			}
 			if err != nil {
 				return w.stopped(fmt.Errorf("apply %s: %w", a.ID, err), "what was done is in the journal: 'plimsoll "+
-					"advise --revert' takes it back, --apply continues")
+					"advise --revert' undoes it, --apply continues")
 			}
 		}
 	}
@@ -202,7 +203,7 @@ func (w *worker) refuse(advice, change string, why error) {
 	w.Say("%s: refused: %v", advice, why)
 }
 
-// ErrRefused: some changes were refused, and all others made.
+// ErrRefused: some changes were refused, all others were made.
 var ErrRefused = errors.New("changes were refused")
 
 func (w *worker) refusals(all int) error {
@@ -210,7 +211,7 @@ func (w *worker) refusals(all int) error {
 		return nil
 	}
 	return problem.WithHint(fmt.Errorf("%d of %d %w", len(w.out.Refused), all, ErrRefused),
-		"each is listed with its reason; the others are made")
+		"each is listed with its reason; the others were made")
 }
 
 func (w *worker) stopped(err error, hint string) (*Outcome, error) {

@@ -99,7 +99,7 @@ func roundTrip(t *testing.T, b *bench) {
 	}
 	if text := j.Applied()[0].GainText(); !strings.Contains(text, "expected: 10 % to 30 %") ||
 		!strings.Contains(text, "actual: latency_ms 20.0 % lower (15.0 % to 25.0 %, 95 % confidence): better") {
-		t.Errorf("%s", text)
+		t.Errorf("gain %s, want the expected and the actual one", text)
 	}
 	for range 2 { // the second finds nothing to do
 		if _, err := h.Revert(patience.Context(t)); err != nil {
@@ -111,7 +111,7 @@ func roundTrip(t *testing.T, b *bench) {
 	}
 }
 
-// stoppedInBetween: wherever it is stopped, the journal knows enough to take it back, or to go on.
+// stoppedInBetween: wherever it is stopped, the journal knows enough to undo it, or to go on.
 func stoppedInBetween(t *testing.T, b *bench) {
 	for stop := range 4 {
 		t.Run(fmt.Sprint("After", stop), func(t *testing.T) {
@@ -243,12 +243,12 @@ func refusals(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	r := advised(t, dsn)
 	if _, err := r.Choose([]string{"setting:work_memory"}); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("an unknown ID: %v, want a usage error", err)
 	}
 	r.Advice = append(r.Advice, Advice{ID: "person", Level: Problem}, Advice{ID: "note", Level: Note,
 		Changes: []Change{plain("work_mem", "9MB")}})
 	if _, err := r.Choose([]string{"person"}); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("advice for a person: %v, want a usage error", err)
 	}
 	if chosen, err := r.Choose(nil); err != nil || len(chosen) != 0 {
 		t.Errorf("--all takes notes, too: %+v, %v", chosen, err)

@@ -15,7 +15,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// What a healthy and busy server does all the time is nobody's fault.
+// What a healthy and busy server does all the time is no reason for advice.
 
 // transactions that a busy server begins in a moment.
 func transactions(t *testing.T, dsn string, n int) {
@@ -38,7 +38,7 @@ func none(t *testing.T, r *Report, prefix string) {
 	}
 }
 
-// vacuumIsNotBlamed for what it cleans up itself: its snapshot holds back nobody.
+// vacuumIsNotBlamed for its old snapshot, which does not hold back other vacuums.
 func vacuumIsNotBlamed(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	b.on(t, dsn, orders, "CREATE INDEX ON orders (id)", "DELETE FROM orders WHERE id % 2 = 0")
@@ -51,14 +51,14 @@ func vacuumIsNotBlamed(t *testing.T, b *bench) {
 		close(ended)
 	}()
 	defer func() { cancel(); <-ended }()
-	patience.Until(t, "VACUUM is at work", func() bool {
+	patience.Until(t, "VACUUM is running", func() bool {
 		return value[int](t, dsn, "SELECT count(*) FROM pg_stat_progress_vacuum") == 1
 	})
 	transactions(t, dsn, 1200)
 	none(t, advised(t, dsn), "horizon:")
 }
 
-// otherDatabases have horizons of their own.
+// otherDatabases have their own xmin horizons.
 func otherDatabases(t *testing.T, b *bench) {
 	dsn, other := b.database(t), b.database(t)
 	b.on(t, dsn, orders)
@@ -69,7 +69,7 @@ func otherDatabases(t *testing.T, b *bench) {
 	none(t, advised(t, dsn), "horizon:")
 }
 
-// aMoment of a busy server is more than a thousand transactions.
+// aMoment of a busy server has more than a thousand transactions.
 func aMoment(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	session := clustertest.Connect(t, dsn, "till")
@@ -78,7 +78,7 @@ func aMoment(t *testing.T, b *bench) {
 	none(t, advised(t, dsn), "horizon:")
 }
 
-// pgbenchIsHealthy: its small tables change wholly in a moment, and autovacuum was there just now.
+// pgbenchIsHealthy: all rows of its small tables change within moments, and autovacuum has just processed them.
 func pgbenchIsHealthy(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	b.on(t, dsn, "CREATE TABLE branches AS SELECT g AS bid, 0 AS balance, repeat(' ', 88) AS filler FROM "+
@@ -137,7 +137,7 @@ func eachIsSaidOnce(t *testing.T, b *bench) {
 		slowReplica(t, dsn, "walreceiver")
 	}
 	b.on(t, dsn, orders)
-	until(t, dsn, "replica:walreceiver")
+	waitForAdvice(t, dsn, "replica:walreceiver")
 	var ids []string
 	for _, a := range advised(t, dsn).Advice {
 		ids = append(ids, a.ID)
@@ -178,7 +178,7 @@ func usefulIndexes(t *testing.T, b *bench) {
 		run(t, conn, "SELECT pg_stat_force_next_flush()")
 	}
 	use()
-	until(t, dsn, "scan:public.distinct_one(customer)")
+	waitForAdvice(t, dsn, "scan:public.distinct_one(customer)")
 	r := advised(t, dsn)
 	none(t, r, "scan:public.same(")
 	none(t, r, "scan:public.skewed(")

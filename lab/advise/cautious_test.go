@@ -18,7 +18,7 @@ func aLockedTable(t *testing.T, b *bench) {
 	run(t, owner, "BEGIN", "LOCK TABLE orders", "CREATE TEMP TABLE t AS SELECT * FROM orders", "REINDEX TABLE orders")
 	for _, u := range advised(t, dsn).Unavailable {
 		if strings.Contains(u.Why, "lock timeout") {
-			t.Errorf("%+v", u)
+			t.Errorf("%+v waited for a lock", u)
 		}
 	}
 }
@@ -50,20 +50,20 @@ func TestReplica_LagsByTime(t *testing.T) {
 }
 
 func TestOnce_KeepsTheEvidenceOfEach(t *testing.T) {
-	few := once([]Advice{{ID: "a", Level: Note, Evidence: []string{"x"}}, {ID: "b"},
+	few := mergeSame([]Advice{{ID: "a", Level: Note, Evidence: []string{"x"}}, {ID: "b"},
 		{ID: "a", Level: Problem, Evidence: []string{"x", "y"}}})
 	if len(few) != 2 || few[0].Level != Problem || !slices.Equal(few[0].Evidence, []string{"x", "y"}) {
-		t.Errorf("%+v", few)
+		t.Errorf("merged to %+v, want two, the first a problem with the evidence of both", few)
 	}
 }
 
-// A high price makes no index that is perhaps of use once a year go by itself, nor a session end.
+// --all never drops an index that may be used once a year, nor terminates a session, however high the price.
 func TestIDs_LeaveOutWhatMayCostSomebodyElse(t *testing.T) {
 	price := 0.9
 	a := index{Name: "yearly", Schema: "public", Table: "orders"}.unread(nil)
 	a.price([]string{"unused-indexes"}, []Cause{{Name: "unused-indexes", Title: "of public.orders", Price: &price}})
 	if a.Level != Note && a.Level != Problem {
-		t.Fatalf("%+v", a)
+		t.Fatalf("level of %+v, want a note or a problem", a)
 	}
 	a.Level = Problem
 	if ids := (&Report{Advice: []Advice{a}}).IDs(); len(ids) != 0 || !a.Applicable() {
@@ -82,7 +82,7 @@ func TestAdvice_IsAboutItsObjectByName(t *testing.T) {
 	}
 }
 
-// ALTER SYSTEM is in vain where the database, its role or the command line sets the same.
+// ALTER SYSTEM has no effect where the database, its role or the command line sets the same.
 func TestComplete_ChangesNothingInVain(t *testing.T) {
 	for source, applicable := range map[string]bool{"configuration file": true, "default": true, "database": false,
 		"command line": false, "user": false} {
@@ -104,7 +104,7 @@ func TestFileSettings_ShowNoSecrets(t *testing.T) {
 			fileSetting{Name: name, Setting: "hush2", File: "a.conf", Line: n + 10})
 	}
 	if text := fmt.Sprint(s.inFiles(lines)); strings.Contains(text, "hush") || !strings.Contains(text, "line 12") {
-		t.Errorf("%s", text)
+		t.Errorf("%s, want lines without their secrets", text)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestMemory_IsAppliedOnlyWhereItIsKnown(t *testing.T) {
 	}
 	s.settings["huge_pages"] = setting{Setting: "on"}
 	if a := s.sharedBuffers(busy); !a.asked {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want it applied by its ID alone", a)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestNeedlessOf(t *testing.T) {
 	}
 }
 
-// A standby counts nothing of what its primary writes: that is not health.
+// A standby's statistics do not count what its primary writes, so zeros there do not mean that all is well.
 func TestClasses_ThatOnlyAPrimaryCounts(t *testing.T) {
 	var names []string
 	for _, c := range classes {

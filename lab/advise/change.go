@@ -10,7 +10,7 @@ import (
 // Kind of a change.
 type Kind string
 
-// Kinds: a setting of the whole server, or SQL in the database with SQL that takes it back.
+// Kinds: a setting of the whole server, or SQL in the database with SQL that undoes it.
 const (
 	Setting Kind = "setting"
 	SQL     Kind = "sql"
@@ -22,10 +22,10 @@ type Change struct {
 	// Name and Value of a setting.
 	Name  string `json:"name,omitempty"`
 	Value string `json:"value,omitempty"`
-	// SQL that makes the change, and the SQL that takes it back; empty: nothing is to be taken back.
+	// SQL that makes the change, and SQL that undoes it; empty: there is nothing to undo.
 	SQL  string `json:"sql,omitempty"`
 	Undo string `json:"undo,omitempty"`
-	// Restart: the setting works only after a restart of the server.
+	// Restart: the setting takes effect only after a restart of the server.
 	Restart bool `json:"restart,omitempty"`
 	// Index that SQL makes or drops, as SQL names it. What a build left unfinished is removed before the next one.
 	Index string `json:"index,omitempty"`
@@ -105,7 +105,7 @@ func (s *server) complete(a *Advice) {
 	if a.Revert == "" && a.Applicable() {
 		a.Revert = "plimsoll advise --revert"
 		if len(undo) > 0 {
-			a.Revert += "; by hand: " + strings.Join(undo, "; ")
+			a.Revert += "; manually: " + strings.Join(undo, "; ")
 		}
 	}
 	if a.Prove == "" {
@@ -116,12 +116,12 @@ func (s *server) complete(a *Advice) {
 	}
 }
 
-// nearer are places that go before what ALTER SYSTEM sets, which then has no effect.
+// nearer are places that override ALTER SYSTEM, which then has no effect.
 var nearer = map[string]string{"database": "ALTER DATABASE … SET", "user": "ALTER ROLE … SET",
 	"database user": "ALTER ROLE … IN DATABASE … SET", "command line": "the server's command line",
 	"environment variable": "the server's environment"}
 
-// whereItCounts leaves to a person what ALTER SYSTEM would set in vain.
+// whereItCounts leaves to a person what ALTER SYSTEM would set without effect.
 func (s *server) whereItCounts(a *Advice) {
 	vain := slices.ContainsFunc(a.Changes, func(c Change) bool { return nearer[s.settings[c.Name].Source] != "" })
 	if !vain {
@@ -129,14 +129,14 @@ func (s *server) whereItCounts(a *Advice) {
 	}
 	for _, c := range a.Changes {
 		if place := nearer[s.settings[c.Name].Source]; place != "" {
-			a.Do = append(a.Do, fmt.Sprintf("%s = %s there where it is set now, by %s: ALTER SYSTEM has no effect",
+			a.Do = append(a.Do, fmt.Sprintf("set %s = %s where it is set now, by %s: ALTER SYSTEM has no effect",
 				c.Name, c.Value, place))
 		} else {
 			a.Do = append(a.Do, c.text())
 		}
 	}
 	a.Prove = cmp.Or(a.Prove, s.prove(a.Changes))
-	a.Changes, a.Revert = nil, cmp.Or(a.Revert, "put the old value back there")
+	a.Changes, a.Revert = nil, cmp.Or(a.Revert, "restore the old value there")
 }
 
 // onPrimary leaves to a person what a standby cannot do.

@@ -19,7 +19,7 @@ const widthsSQL = `SELECT n.nspname AS schema, c.relname AS name,
 	WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND c.relpages >= $1
 		AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') GROUP BY 1, 2`
 
-// bloat is empty space, estimated from the rows that live and what their columns take.
+// bloat is empty space, estimated from the live rows and the widths of their columns.
 var bloat = class{
 	name: "bloat", healthy: "no table has much empty space, as far as statistics tell",
 	causes: []string{"dead-rows"},
@@ -62,14 +62,15 @@ var bloat = class{
 				Mechanism: "Scans read it and the cache holds it, although it contains no rows.",
 				Evidence: []string{fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes",
 					human.Bytes(empty), human.Bytes(size), human.Share(empty/size), t.Planned, width)},
-				Do: []string{"VACUUM FULL " + t.sql() + " locks it while it runs; pg_repack and pg_squeeze do not",
-					"a table that is emptied and filled again uses its space: leave it"},
+				Do: []string{"VACUUM FULL " + t.sql() + " locks the table while " +
+					"it runs; pg_repack and pg_squeeze do not",
+					"leave a table that is emptied and refilled regularly: it uses the space again"},
 				Prove:  s.compare([]string{"--sql-b " + shell("VACUUM FULL "+t.sql())}, false, true),
-				Revert: "nothing to put back"}
+				Revert: "nothing to undo"}
 		})
 		if blind > 0 {
-			s.miss("bloat", fmt.Sprintf("%d large tables: the widths of their columns are shown only to users who may "+
-				"read all of them, once they are analyzed: GRANT pg_read_all_data TO %s", blind,
+			s.miss("bloat", fmt.Sprintf("%d large tables: only users who may read all columns see their widths, once "+
+				"the tables are analyzed: GRANT pg_read_all_data TO %s", blind,
 				pgx.Identifier{s.User}.Sanitize()))
 		}
 		return all, err

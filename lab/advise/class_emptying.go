@@ -25,7 +25,7 @@ var emptying = class{
 		e.count(ran, permanent)
 		switch {
 		case e.spent == 0:
-			s.miss("emptying of temp tables: pg_stat_statements", "it has no statement of this database")
+			s.miss("emptying of temp tables: pg_stat_statements", "it contains no statement of this database")
 			return nil, nil
 		case e.times < emptyLeast.Value:
 			return nil, nil
@@ -86,7 +86,7 @@ func (e *emptied) count(ran []statement, permanent []table) {
 		if found := truncates.FindStringSubmatch(one.Query); found != nil {
 			for name := range strings.SplitSeq(found[1], ",") {
 				if name = plainTable(name); name != "" && !lasting[name] {
-					e.of(name).emptied += one.Calls
+					e.usesOf(name).emptied += one.Calls
 				}
 			}
 		}
@@ -135,7 +135,7 @@ func (e *emptied) fills(ran []statement) {
 	}
 }
 
-func (e *emptied) of(name string) *uses {
+func (e *emptied) usesOf(name string) *uses {
 	t := e.tables[name]
 	if t == nil {
 		t = &uses{}
@@ -172,26 +172,26 @@ func (e *emptied) advice() (a Advice, share float64) {
 		Mechanism: "TRUNCATE gives a table a new file, and ANALYZE new statistics: after either the server plans " +
 			"every statement with that table again. DELETE of few rows keeps file, statistics and plans.",
 		Evidence: []string{fmt.Sprintf("%d temp tables were truncated some %.0f times, with %.1f rows in each on "+
-			"average; what is counted of TRUNCATE took %s of the time of all statements", len(e.tables), e.times,
+			"average; the TRUNCATEs that are counted took %s of the time of all statements", len(e.tables), e.times,
 			e.filled/e.times, human.Share(e.truncating/e.spent))},
-		Do: []string{"DELETE the rows of a temp table that has few, a hundred for example, and TRUNCATE it after " +
-			"some thousand deleted rows",
-			"ANALYZE it where it has many times the rows of its statistics, not at each use"},
+		Do: []string{"use DELETE for a temp table with few rows, a hundred for example, and " +
+			"TRUNCATE it after some thousand deleted rows",
+			"ANALYZE it when it has many times the rows that its statistics show, not at each use"},
 		Prove:  "plimsoll prove C15    what DELETE gains on each engine",
-		Revert: "nothing to put back"}
+		Revert: "nothing to undo"}
 	lost := e.truncating
 	switch {
 	case e.with.plans == 0:
-		a.Evidence = append(a.Evidence, "how often statements with them are planned is not counted: "+
+		a.Evidence = append(a.Evidence, "how often statements that use them are planned is not known: "+
 			"pg_stat_statements.track_planning is off")
 	case e.again():
 		lost += e.with.ms
-		a.Evidence = append(a.Evidence, fmt.Sprintf("%.0f calls of statements with them were planned %.0f times, "+
+		a.Evidence = append(a.Evidence, fmt.Sprintf("%.0f calls of statements that use them were planned %.0f times, "+
 			"which took %s of the time of all statements; %.0f calls of others %.0f times", e.with.calls, e.with.plans,
 			human.Share(e.with.ms/e.spent), e.others.calls, e.others.plans))
 	default:
-		a.Evidence = append(a.Evidence, "other statements are planned as often: the program does not prepare them, "+
-			"and would not gain plans")
+		a.Evidence = append(a.Evidence, "other statements are planned as often: the program does not prepare "+
+			"statements, so there are no plans to keep")
 	}
 	if lost >= problemFrom.Value*e.spent {
 		a.Level = Problem

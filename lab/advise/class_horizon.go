@@ -87,7 +87,8 @@ func (s *server) holder(ctx context.Context, h waits.Holder) ([]Advice, error) {
 		return s.heldBySession(ctx, a, h)
 	case "prepared transaction":
 		a.Title = "Prepared transaction " + h.Name + " holds back vacuum"
-		a.Do = []string{"ROLLBACK PREPARED or COMMIT PREPARED " + literal(h.Name) + ", as its coordinator decided"}
+		a.Do = []string{"ROLLBACK PREPARED or COMMIT PREPARED " + literal(h.Name) + ", as its transaction " +
+			"manager decided"}
 		a.Revert = "none: the decision is final"
 	case "standby":
 		a.Title = fmt.Sprintf("A query on standby %s of %s holds back vacuum", cmp.Or(h.Application, "no name"), h.Name)
@@ -148,36 +149,36 @@ func (s *server) stuck(ctx context.Context, catalogs bool) (dead float64, seen s
 		}
 	}
 	if dead == 0 {
-		return 0, "0 tables have dead rows enough for autovacuum: nothing is missing yet", err
+		return 0, "no table has enough dead rows for autovacuum yet", err
 	}
-	return dead, fmt.Sprintf("%.0f dead rows in %d tables have passed autovacuum's threshold, most in %s: %.0f beside "+
+	return dead, fmt.Sprintf("%.0f dead rows in %d tables have passed autovacuum's threshold, most in %s: %.0f, with "+
 		"%.0f live ones", dead, n, most, most.Dead, most.Live), err
 }
 
-// backups and copies are readers of a whole database: what they did so far is lost with them.
+// backups and copies read a whole database: what they did so far is lost if they are ended.
 var backups = regexp.MustCompile(`(?i)\b(pg_dump|pg_dumpall|pg_restore|pgcopydb|pgbackrest|barman|wal-g)\b`)
 
 const idleTimeout = "idle_in_transaction_session_timeout"
 
-// heldBySession says whose it is. Only a client that does nothing may be ended; a timeout is for its role alone.
+// heldBySession names the owner. Only an idle client may be ended; a timeout is set for its role alone.
 func (s *server) heldBySession(ctx context.Context, a Advice, h waits.Holder) ([]Advice, error) {
 	a.Title = fmt.Sprintf("Session %s of %s holds back vacuum", h.Name, cmp.Or(h.Application, "no name"))
 	a.Evidence = append(a.Evidence, fmt.Sprintf("it is a %s, role %s, %s; its last statement: %s", h.Backend,
 		cmp.Or(h.User, "no name"), cmp.Or(h.State, "no state"), short(h.Query)))
-	a.Revert = "nothing to put back: its client connects again"
+	a.Revert = "nothing to undo: its client connects again"
 	idle := strings.HasPrefix(h.State, "idle in transaction")
 	switch {
 	case backups.MatchString(h.Application):
 		a.Title = "A backup or copy (" + h.Application + ", session " + h.Name + ") holds back vacuum"
 		a.Do = []string{"let it finish: all that it has read is lost if it is ended",
-			"take the next one from a standby, or with several jobs (pg_dump -j), to have it shorter"}
+			"take the next one from a standby, or with several jobs (pg_dump -j) to shorten it"}
 	case h.Backend != "client backend":
 		a.Do = []string{"let it finish: it is a process of the server (" + h.Backend + ")"}
 	case idle:
-		a.Do = []string{"SELECT pg_terminate_backend(" + h.Name + "), after asking whose it is: its transaction is " +
+		a.Do = []string{"SELECT pg_terminate_backend(" + h.Name + "), after asking its owner: its transaction is " +
 			"rolled back", "fix the program that opens a transaction and then waits for a person"}
 	default:
-		a.Do = []string{"let it finish, or after asking whose it is: SELECT pg_cancel_backend(" + h.Name + ")",
+		a.Do = []string{"let it finish, or after asking its owner: SELECT pg_cancel_backend(" + h.Name + ")",
 			"move long reports to a standby"}
 	}
 	all := []Advice{a}
@@ -204,10 +205,11 @@ func (s *server) timeoutOf(ctx context.Context, role string) (*Advice, error) {
 	alter := fmt.Sprintf("ALTER ROLE %s IN DATABASE %s ", pgx.Identifier{role}.Sanitize(),
 		pgx.Identifier{s.Database}.Sanitize())
 	return &Advice{ID: "timeout:" + role, Level: Note, asked: true,
-		Title:     "Idle transactions of role " + role + " have no end in this database",
-		Mechanism: "A timeout ends the session of a client that waits within a transaction, and only that.",
-		Evidence:  []string{idleTimeout + " is 0 for it; with a timeout, new sessions end after it"},
-		Do:        []string{"ask whose programs use the role: one that waits on purpose within a transaction fails"},
+		Title:     "Idle transactions of role " + role + " are not limited in this database",
+		Mechanism: "A timeout ends only sessions whose client is idle within a transaction.",
+		Evidence:  []string{idleTimeout + " is 0 for it; a timeout would apply to new sessions"},
+		Do: []string{"ask which programs use the role: one that is idle " +
+			"within a transaction on purpose will fail"},
 		Changes: []Change{{Kind: SQL, SQL: alter + "SET " + idleTimeout + " = '10min'",
 			Undo: alter + "RESET " + idleTimeout}},
 		Prove: "psql -c '\\drds' shows it; plimsoll diagnose names the transactions that are idle for long"}, nil
@@ -235,7 +237,7 @@ func (s *server) slots(ctx context.Context) (all []Advice, err error) {
 		}
 		all = append(all, Advice{ID: "slot:" + one.Name, Level: level,
 			Title:     "No client reads replication slot " + one.Name,
-			Mechanism: "The server keeps all log that the slot's reader has not received, until the disk is full.",
+			Mechanism: "The server keeps all WAL that the slot's reader has not received, until the disk is full.",
 			Evidence: []string{fmt.Sprintf("%s of log are held, its state is %s", human.Bytes(one.Held),
 				cmp.Or(one.State, "no name"))},
 			Do: []string{"start its reader, or SELECT pg_drop_replication_slot(" + literal(one.Name) + ")",

@@ -91,8 +91,8 @@ var indexBloat = class{
 			}
 		}
 		if blind > 0 {
-			s.miss("index bloat", fmt.Sprintf("%d large indexes: the widths of their columns are shown only to users "+
-				"who may read the tables: GRANT pg_read_all_data TO the user", blind))
+			s.miss("index bloat", fmt.Sprintf("%d large indexes: only users who may read the tables see the widths "+
+				"of their columns: GRANT pg_read_all_data TO the user", blind))
 		}
 		return all, err
 	},
@@ -103,7 +103,7 @@ func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64, 
 	text := fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes", human.Bytes(empty),
 		human.Bytes(target), human.Share(empty/target), x.Rows, x.Width)
 	do := []string{"REINDEX INDEX CONCURRENTLY " + quoted(x.Schema, x.Name),
-		"if it is soon as large again, its table loses and gets rows in a pattern that leaves pages half empty"}
+		"if it soon is as large again, rows are deleted and inserted in a pattern that leaves pages half empty"}
 	density, why, err := s.density(ctx, x, target, budget)
 	switch {
 	case err != nil:
@@ -122,11 +122,11 @@ func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64, 
 	}
 	return &Advice{ID: "index-bloat:" + plainName(x.Schema, x.Name), Level: level, object: x.Name,
 		Title: "Much of index " + x.Name + " of " + plainName(x.Schema, x.Table) + " is empty space",
-		Mechanism: "Pages that deletes have emptied in part stay in the tree: searches and scans read them, and the " +
+		Mechanism: "Pages that deletes have partly emptied stay in the tree: searches and scans read them, and the " +
 			"cache holds them.",
 		Evidence: []string{text}, Do: do,
 		Prove:  s.compare([]string{"--sql-b " + shell("REINDEX INDEX "+quoted(x.Schema, x.Name))}, false, true),
-		Revert: "nothing to put back: the index has the same entries"}, nil
+		Revert: "nothing to undo: the index has the same entries"}, nil
 }
 
 const whereTupleStatsSQL = `SELECT n.nspname AS schema, 'pgstatindex' AS name FROM pg_extension e

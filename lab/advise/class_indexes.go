@@ -76,15 +76,15 @@ func (s *server) indexes(ctx context.Context) (map[string][]index, error) {
 	return s.byTable, nil
 }
 
-// needless index: unfinished, there twice (then keep is the other one), or unread.
+// needless index: unfinished, a duplicate (then keep is the other one), or unread.
 type needless struct {
 	index
 	keep *index
 }
 
-// unusedIndexes: those that nobody reads, those that are there twice, and those that a build has left unfinished.
+// unusedIndexes: those that nobody reads, duplicates, and those that a build has left unfinished.
 var unusedIndexes = class{
-	name: "indexes", healthy: "every index is read, and none is there twice", causes: []string{"unused-indexes"},
+	name: "indexes", healthy: "every index is read, and none is a duplicate", causes: []string{"unused-indexes"},
 	primary: true,
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		byTable, err := s.indexes(ctx)
@@ -179,12 +179,12 @@ var leftover = regexp.MustCompile(`_cc(new|old)\d*$`)
 func (s *server) unfinished(i index) Advice {
 	then := ", and build it again"
 	if leftover.MatchString(i.Name) { // of REINDEX CONCURRENTLY: the index itself is there
-		then = ": it is what REINDEX CONCURRENTLY left, the index itself is there"
+		then = ": it is a leftover of REINDEX CONCURRENTLY, the index itself is there"
 	}
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: Problem, object: i.table(),
 		Title:     "Index " + i.Name + " of " + i.table() + " was never finished",
 		Mechanism: "A CREATE INDEX CONCURRENTLY that failed leaves an index that is written and never read.",
-		Evidence:  []string{"it is marked as not valid, and 0 sessions build it now; it has " + human.Bytes(i.Size)},
+		Evidence:  []string{"it is marked invalid, and no session is building it; its size is " + human.Bytes(i.Size)},
 		Do:        []string{i.drop().SQL + then},
 		Prove:     s.compare([]string{"--sql-b " + shell("DROP INDEX "+i.sql())}, false, true),
 		Revert:    strings.Replace(i.Definition, " INDEX ", " INDEX CONCURRENTLY ", 1)}
@@ -204,9 +204,9 @@ func (s *server) duplicate(i, keep index) Advice {
 }
 
 func (i index) unread(counted *float64) Advice {
-	since := "the start of the statistics is not known"
+	since := "when the statistics were reset is not known"
 	if counted != nil {
-		since = fmt.Sprintf("since the statistics began %.1f days ago", *counted/86400)
+		since = fmt.Sprintf("since the statistics were reset %.1f days ago", *counted/86400)
 	}
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: Note, asked: true, object: i.table(),
 		Title:     "No query reads index " + i.Name + " of " + i.table(),
@@ -214,7 +214,7 @@ func (i index) unread(counted *float64) Advice {
 		Evidence: []string{
 			fmt.Sprintf("0 reads and %.0f rows written, while its table was read %.0f times, %s; it has %s",
 				i.Written, i.Used, since, human.Bytes(i.Size)),
-			"a replica counts its own reads, and some work is done once a year: ask who needs it"},
+			"a replica counts its own reads, and some reports run once a year: ask who needs it"},
 		Memory: "none: it frees " + human.Bytes(i.Size), Changes: []Change{i.drop()}}
 }
 

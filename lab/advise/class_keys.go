@@ -63,7 +63,7 @@ func byIndex(keys []foreignKey) (all []foreignKey) {
 
 // foreignKeys without an index: who deletes what they refer to, or changes its key, reads their table whole.
 var foreignKeys = class{
-	name: "foreign keys", healthy: "no foreign key makes deletes read a whole table", primary: true,
+	name: "foreign keys", healthy: "no foreign key makes deletes scan a whole table", primary: true,
 	causes: []string{"missing-index"},
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		keys, err := ask[foreignKey](ctx, s, keysSQL, rowsScan.Value)
@@ -112,7 +112,8 @@ func (s *server) keyAdvice(ctx context.Context, k foreignKey, changes float64, d
 		if slices.Contains(k.Columns, c.Name) {
 			if !c.Known {
 				a.asked = true
-				a.Evidence = append(a.Evidence, "how its values spread is not known: ANALYZE, and the right to read it")
+				a.Evidence = append(a.Evidence, "the distribution of its values is not known: this needs ANALYZE and "+
+					"the right to read the table")
 				return &a, nil
 			}
 			rows *= c.share(k.Live)
@@ -195,14 +196,15 @@ func (k foreignKey) advice(changes float64) Advice {
 	}
 	return Advice{ID: k.id(), Level: Problem,
 		object: k.Name, Title: "Foreign key " + k.Constraint + " of " + k.table() + " has no index",
-		Mechanism: "Who deletes a row that others may refer to, or changes its key, looks for rows that do. Without " +
-			"an index on " + columns + " that reads the whole table for each row, in the same transaction, while its " +
+		Mechanism: "Deleting a row that others may refer to, or changing its key, looks for rows that do. Without an " +
+			"index on " + columns + " that scans the whole table for each row, in the same transaction, while its " +
 			"locks are held.",
 		Evidence: []string{fmt.Sprintf("%s; each time up to %.0f rows of %s are read", seen, k.Live, k.table()),
-			fmt.Sprintf("%s was read whole %.0f times, %.0f rows in all, also by other statements", k.table(), k.Scans,
+			fmt.Sprintf("%s was scanned completely %.0f times, "+
+				"%.0f rows in all, also by other statements", k.table(), k.Scans,
 				k.Scanned)},
-		Memory: fmt.Sprintf("none; about %s of disk and cache, and each write of the table enters it",
-			human.Bytes(20*k.Live)),
+		Memory: fmt.Sprintf("none; about %s of disk and cache, "+
+			"and each write to the table updates it", human.Bytes(20*k.Live)),
 		Changes: []Change{{Kind: SQL, SQL: fmt.Sprintf("CREATE INDEX CONCURRENTLY IF NOT EXISTS %s ON %s (%s)",
 			pgx.Identifier{name}.Sanitize(), quoted(k.Schema, k.Name), strings.Join(names, ", ")),
 			Index: quoted(k.Schema, name), Undo: "DROP INDEX CONCURRENTLY IF EXISTS " + quoted(k.Schema, name)}}}

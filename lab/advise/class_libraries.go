@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// library whose settings work only while it is loaded, and that no use of it loads. Others come at their first use, as
-// postgres_fdw does, and a prefix that nobody knows is an application's own, as app.tenant.
+// library whose settings take effect only while it is loaded, and that is not loaded on first use. Others come at
+// their first use, as postgres_fdw does, and a prefix that nobody knows is an application's own, as app.tenant.
 type library struct {
 	name string
 	// sample are settings that show where the files are not shown.
@@ -51,7 +51,7 @@ const installedSQL = `SELECT name FROM pg_available_extensions`
 
 const preloaded = "shared_preload_libraries"
 
-// libraries that are set and not loaded: the server takes their settings for text and ignores them.
+// libraries that are configured but not loaded: the server treats their settings as text and ignores them.
 var libraries = class{
 	name: "libraries", healthy: "each setting of a well-known library belongs to one that is loaded",
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
@@ -129,7 +129,7 @@ func (s *server) missingLibrary(l library, set []fileSetting, now string, instal
 	a := Advice{ID: "library:" + l.name, Level: Problem,
 		Title:     "Settings of " + l.name + " are set, but the library is not loaded",
 		Mechanism: "Settings of a library that is not loaded have no effect, and the server shows no error.",
-		Memory:    "what the library takes in shared memory", Revert: "take it off the list again"}
+		Memory:    "what the library takes in shared memory", Revert: "remove it from the list"}
 	everywhere := false
 	for _, one := range set {
 		where := one.File
@@ -145,8 +145,8 @@ func (s *server) missingLibrary(l library, set []fileSetting, now string, instal
 	switch {
 	case !installed:
 		a.Level, a.Memory = Note, ""
-		a.Do = []string{"install " + l.name + " first: a server whose " + preloaded + " names a library that is not " +
-			"there does not start", "or remove its settings"}
+		a.Do = []string{"install " + l.name + " first: a server whose " + preloaded + " names a missing " +
+			"library does not start", "or remove its settings"}
 	case everywhere:
 		c := s.set(preloaded, withLibrary(now, l.name))
 		c.Library = l.name
@@ -157,7 +157,7 @@ func (s *server) missingLibrary(l library, set []fileSetting, now string, instal
 			"settings are set"}
 	default:
 		a.Level = Note
-		a.Do = []string{"add " + l.name + " to " + preloaded + " and restart, if all databases shall have it"}
+		a.Do = []string{"add " + l.name + " to " + preloaded + " and restart, if all databases need it"}
 	}
 	return a
 }

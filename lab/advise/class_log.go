@@ -14,9 +14,9 @@ type checkpoints struct {
 	Timed, Requested, Since, Full, LogBytes, LogSince float64
 }
 
-// logSize: checkpoints before their time write pages twice, full log buffers make sessions write for others.
+// logSize: early checkpoints write pages twice, full log buffers make sessions write for others.
 var logSize = class{
-	name: "log", healthy: "checkpoints come on schedule, and the log's buffers suffice",
+	name: "log", healthy: "checkpoints come on schedule, and the WAL buffers suffice",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		sql := `SELECT c.checkpoints_timed::float8 AS timed, c.checkpoints_req::float8 AS requested,
 			extract(epoch FROM clock_timestamp() - coalesce(c.stats_reset, pg_postmaster_start_time()))::float8 AS
@@ -34,21 +34,21 @@ var logSize = class{
 			return nil, err
 		}
 		now, timeout := s.bytes("max_wal_size"), s.figure("checkpoint_timeout")
-		// Others ask for checkpoints, too: backups, dropped databases. Those that the log asks for come at half its
-		// size.
+		// Other things request checkpoints too: backups, dropped databases. Those that the log requests come at half
+		// its size.
 		const half = 2
 		logged := c.LogBytes * c.Since / max(1, c.LogSince) // each view is reset by itself
 		if c.Requested >= requestsLeast.Value && c.Requested > c.Timed && logged/c.Requested > now/half/half &&
 			c.Since/(c.Requested+c.Timed) < timeout/half {
 			to := min(8*now, max(2*now, 2*timeout*logged/max(1, c.Since)))
-			level, room := Note, "the free room of its disk is not known"
+			level, room := Note, "the free space on its disk is not known"
 			if s.host != nil { // a full disk stops the server
 				const part = 2
 				free := s.logFree()
 				to = min(to, now+free/part)
 				level, room = Problem, human.Bytes(free)+" are free on its disk"
 			}
-			a := Advice{ID: "setting:max_wal_size", Level: level, Title: "Checkpoints come before their time",
+			a := Advice{ID: "setting:max_wal_size", Level: level, Title: "Checkpoints come too early",
 				Mechanism: "After each checkpoint the first change of a page writes the whole page into the log: the " +
 					"more checkpoints, the more log, and the more pages are written.",
 				Evidence: []string{fmt.Sprintf("%.0f checkpoints were requested and %.0f came on schedule, one in "+
@@ -60,7 +60,7 @@ var logSize = class{
 			if to >= 1.25*now {
 				all = append(all, a)
 			} else {
-				s.miss("log: max_wal_size", a.Title+", and there is too little room for more log: "+room)
+				s.miss("log: max_wal_size", a.Title+", and there is too little space for more WAL: "+room)
 			}
 		}
 		const page = 8192
@@ -72,8 +72,8 @@ var logSize = class{
 				level = Problem
 			}
 			to := min(mostBuffers, 4*s.bytes("wal_buffers"))
-			all = append(all, Advice{ID: "setting:wal_buffers", Level: level, Title: "The log's buffers are full",
-				Mechanism: "A session that finds no free log buffer must write others' log before it goes on.",
+			all = append(all, Advice{ID: "setting:wal_buffers", Level: level, Title: "The WAL buffers are full",
+				Mechanism: "A session that finds no free WAL buffer must write the WAL of others before it goes on.",
 				Evidence: []string{fmt.Sprintf("%.0f times, %s of the log's pages; wal_buffers is %s", c.Full,
 					human.Share(full), human.Bytes(s.bytes("wal_buffers")))},
 				Memory:  fmt.Sprintf("%s more, once for the whole server", human.Bytes(to-s.bytes("wal_buffers"))),
@@ -83,7 +83,7 @@ var logSize = class{
 	},
 }
 
-// logFree is the room on the disk of the log, which may be another one than that of the data.
+// logFree is the free space on the disk of the log, which may differ from that of the data.
 func (s *server) logFree() float64 {
 	if facts, err := machine.Read(filepath.Join(s.value("data_directory"), "pg_wal")); err == nil {
 		return float64(facts.DiskFreeBytes)
@@ -105,10 +105,10 @@ var commits = class{
 			return []Advice{{ID: "commit", Level: Note, Title: "Commits wait for the log to reach the disk",
 				Mechanism: "Each commit waits for a flush, and holds the locks of its transaction until then.",
 				Evidence: []string{"synchronous_commit is " + s.value("synchronous_commit"),
-					"fsync = off is no alternative: it gains the same and can lose all data"},
-				Do: []string{"let the application acknowledge once the log is on disk, and free the locks before: " +
-					"durable acknowledgement of the application server (plimsoll help commits)",
-					"synchronous_commit = off where the last transactions before a crash may be lost"},
+					"fsync = off is no alternative: it gains the same but can lose all data"},
+				Do: []string{"let the application acknowledge once the log is on disk, and release the locks " +
+					"earlier: durable acknowledgement of the application server (plimsoll help commits)",
+					"synchronous_commit = off where losing the last transactions before a crash is acceptable"},
 				Prove:  s.compare([]string{"--set-b synchronous_commit=off"}, false, false),
 				Revert: "ALTER SYSTEM RESET synchronous_commit; SELECT pg_reload_conf()"}}, nil
 		}

@@ -45,7 +45,7 @@ func (d *databaseFigures) perSecond(n float64) *float64 {
 
 func rateText(perS *float64, format string) string {
 	if perS == nil {
-		return "; the start of this count is not known"
+		return "; since when is not known"
 	}
 	return fmt.Sprintf(format, *perS)
 }
@@ -109,7 +109,7 @@ func (s *server) sharedBuffers(d *databaseFigures) *Advice {
 		cost += "; huge_pages is on: without as many reserved before (vm.nr_hugepages) the server does not start"
 	}
 	return &Advice{ID: "setting:shared_buffers", Level: level, asked: asked,
-		Title: "shared_buffers is small for what is read",
+		Title: "shared_buffers is small for the data that is read",
 		Mechanism: "A block that is not in shared_buffers is read from the operating system: at best a copy, at " +
 			"worst a wait for the disk.",
 		Evidence: []string{fmt.Sprintf("%s of %.0f blocks were not in shared_buffers (%s)%s; the database has %s, the "+
@@ -141,8 +141,8 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 	if to < 1.25*now {
 		return &Advice{ID: "setting:work_mem", Level: Note, Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
-			Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s, and more for all "+
-				"%.0f connections could take the machine's memory (%s)", d.Spills, human.Bytes(mean),
+			Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s, and more for "+
+				"all %.0f connections could exhaust the machine's memory (%s)", d.Spills, human.Bytes(mean),
 				rateText(perS, ", %.0f bytes a second"), human.Bytes(now), sessions,
 				human.Bytes(float64(s.host.MemoryBytes)))},
 			Do: []string{"find the statements that spill (log_temp_files), and SET LOCAL work_mem in them alone, or " +
@@ -153,7 +153,7 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 	factor := max(1, s.figure("hash_mem_multiplier"))
 	unknown := ""
 	if s.host == nil {
-		unknown = "; how much the machine has is not known: ask before it is set"
+		unknown = "; how much the machine has is not known: check before setting it"
 	}
 	return &Advice{ID: "setting:work_mem", Level: level, asked: s.host == nil,
 		Title:     "Sorts and joins spill into temporary files",
@@ -163,6 +163,6 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 		Memory: fmt.Sprintf("%s more for each sort, %s for each hash, in each session: if all %.0f connections did "+
 			"one hash at once, %s%s", human.Bytes(to-now), human.Bytes(factor*(to-now)), sessions,
 			human.Bytes(sessions*factor*(to-now)), unknown),
-		Do:      []string{"for one role's reports alone: ALTER ROLE … SET work_mem; else"},
+		Do:      []string{"for the reports of one role only: ALTER ROLE … SET work_mem; otherwise"},
 		Changes: []Change{s.set("work_mem", settingSize(to))}}
 }

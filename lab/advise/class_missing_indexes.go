@@ -88,7 +88,7 @@ func fewScans(all []Advice) (few []Advice) {
 	}
 	names := strings.Join(tables, ", ")
 	return append(few, Advice{ID: "scans", Level: Note, object: names, // no finding is about several tables
-		Title:     fmt.Sprintf("%d more tables are read whole", len(tables)),
+		Title:     fmt.Sprintf("%d more tables are scanned completely", len(tables)),
 		Mechanism: "Reports, audits and exports read whole tables, as they should; so do statements without an index.",
 		Evidence:  []string{names},
 		Do:        []string{"see pg_stat_user_tables: seq_scan, and seq_tup_read per scan"},
@@ -109,7 +109,8 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 			continue // others read the table whole
 		}
 		keys := compared(one.Query, t.Name, columns, equalsValue)
-		if len(keys) == 0 || covered(slices.Concat(keys, compared(one.Query, t.Name, columns, amongValues)), indexes) {
+		all := slices.Concat(keys, compared(one.Query, t.Name, columns, amongValues))
+		if len(keys) == 0 || hasIndexFor(all, indexes) {
 			continue
 		}
 		used, rows, why := s.useful(t, keys, one)
@@ -149,14 +150,14 @@ func (s *server) missingIndex(a Advice, t table, used []column, rows float64, on
 	}
 	if saved := max(t.Scanned, one.Calls*t.Live); saved < indexWrites.Value*t.Written {
 		a.Level, a.asked = Note, true
-		a.Evidence = append(a.Evidence, fmt.Sprintf("%.0f rows were written, too: each would enter the index",
+		a.Evidence = append(a.Evidence, fmt.Sprintf("%.0f rows were also written: each would be entered into the index",
 			t.Written))
 	}
 	for _, other := range statements {
 		if other.Calls >= one.Calls && sets(other.Query, t.Name, plain) {
 			a.asked = true
 			a.Evidence = append(a.Evidence, fmt.Sprintf("a statement that sets it ran %.0f times: its updates would "+
-				"enter all indexes (no longer HOT)", other.Calls))
+				"write to all indexes (no longer HOT)", other.Calls))
 			break
 		}
 	}
@@ -166,7 +167,7 @@ func (s *server) missingIndex(a Advice, t table, used []column, rows float64, on
 	}
 	a.Changes = []Change{{Kind: SQL, SQL: create, Index: quoted(t.Schema, name),
 		Undo: "DROP INDEX CONCURRENTLY IF EXISTS " + quoted(t.Schema, name)}}
-	a.Memory = fmt.Sprintf("none; about %s of disk and cache, and each write of the table enters it",
+	a.Memory = fmt.Sprintf("none; about %s of disk and cache, and each write to the table updates it",
 		human.Bytes(20*t.Live))
 	a.Do, a.Prove, a.Revert = nil, "", ""
 	return a

@@ -42,15 +42,15 @@ func (r replica) lags(s *server) (behind, long bool) {
 		if !r.Paused && (r.Bytes == nil || *r.Bytes < lagBytes.Value) {
 			return false, false
 		}
-		late -= max(0, known(s.figure("recovery_min_apply_delay"), 0)/1000)
+		late -= max(0, valueOr(s.figure("recovery_min_apply_delay"), 0)/1000)
 	}
 	return late >= lagMost.Value, late >= lagLong.Value
 }
 
 func (r replica) seen() string {
-	text := fmt.Sprintf("from %s: its state is %s", cmp.Or(r.Address, "itself"), cmp.Or(r.State, "no name"))
+	text := fmt.Sprintf("of %s: its state is %s", cmp.Or(r.Address, "itself"), cmp.Or(r.State, "no name"))
 	if r.Bytes != nil {
-		text += fmt.Sprintf("; %s of log are not replayed", human.Bytes(*r.Bytes))
+		text += fmt.Sprintf("; %s of WAL are not replayed yet", human.Bytes(*r.Bytes))
 	}
 	if r.Seconds != nil {
 		text += fmt.Sprintf("; %.1f s behind", *r.Seconds)
@@ -61,9 +61,9 @@ func (r replica) seen() string {
 	return text
 }
 
-// replicas that lag: a report or a backup from one is of the past.
+// replicas that lag: a report or a backup from one is outdated.
 var replicas = class{
-	name: "replicas", healthy: "no replica lags by seconds, or there is none",
+	name: "replicas", healthy: "no replica lags by seconds, or there are no replicas",
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		sql := replicasSQL
 		if s.Standby {
@@ -109,5 +109,5 @@ func lagging(r replica, level Level) Advice {
 			"lags are older than the primary.",
 		Evidence: []string{r.seen()}, Do: do,
 		Prove:  `plimsoll compare --scenario reports.toml --dsn-a "$DSN" --dsn-b "$DSN_OF_THE_REPLICA"`,
-		Revert: "nothing to put back"}
+		Revert: "nothing to undo"}
 }

@@ -24,10 +24,10 @@ var idleTransactions = class{
 			}
 			alter := "ALTER DATABASE " + pgx.Identifier{s.Database}.Sanitize()
 			return []Advice{{ID: "timeout:" + s.Database, Level: Note, asked: true,
-				Title: "Idle clients hold locks without end",
-				Mechanism: "A client that stops within a transaction keeps its locks until it continues; a timeout " +
-					"ends it.",
-				Evidence: []string{idleTimeout + " is 0: there is no end"},
+				Title: "Idle clients may hold locks without limit",
+				Mechanism: "A client that stops within a transaction keeps its locks until it " +
+					"continues; a timeout ends its session.",
+				Evidence: []string{idleTimeout + " is 0: there is no limit"},
 				Do: []string{"fix the program that stops within a transaction; for one role alone: ALTER ROLE … SET " +
 					idleTimeout},
 				Changes: []Change{{Kind: SQL, SQL: alter + " SET " + idleTimeout + " = '1min'",
@@ -38,9 +38,10 @@ var idleTransactions = class{
 	},
 }
 
-// storms of connections: each is a process that is made, warms its caches, and goes.
+// storms of connections: each is a process that starts, fills its caches, and ends.
 var storms = class{
-	name: "connections", healthy: "sessions live long enough to be worth their start, and are far from their limit",
+	name: "connections", healthy: "sessions live long enough to justify their start, " +
+		"and their number is far from the limit",
 	causes: []string{"connection-storm"},
 	find: func(ctx context.Context, s *server) (all []Advice, err error) {
 		d, err := s.figures(ctx)
@@ -54,7 +55,7 @@ var storms = class{
 			if perS != nil && *perS >= sessionsMany.Value {
 				level = Problem
 			}
-			all = append(all, Advice{ID: "connections:storm", Level: level, Title: "Sessions end soon after they begin",
+			all = append(all, Advice{ID: "connections:storm", Level: level, Title: "Sessions are too short-lived",
 				Mechanism: "Each session is a new process that logs in and fills its caches of the catalogs.",
 				Evidence: []string{fmt.Sprintf("%.0f sessions lived %.2f s on average%s", d.Sessions, life,
 					rateText(perS, ", %.1f a second"))},
@@ -77,7 +78,7 @@ var storms = class{
 				Memory: fmt.Sprintf("some 10 MB for each session, and %s for each of its sorts",
 					human.Bytes(perSession)),
 				Do: []string{"put a pool in front of the server, since idle sessions cost something too; only then:",
-					fmt.Sprintf("ALTER SYSTEM SET max_connections = %d, and restart; standbys first, one that allows "+
+					fmt.Sprintf("ALTER SYSTEM SET max_connections = %d, and restart; standbys first: one that allows "+
 						"fewer than its primary stops", to)},
 				Prove:  s.compare([]string{fmt.Sprintf("--set-b max_connections=%d", to)}, true, false),
 				Revert: "ALTER SYSTEM RESET max_connections, and restart"})

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// dangers are settings that nothing they gain can justify.
+// dangers are settings that no gain can justify.
 var dangers = []struct {
 	name, bad, good, mechanism string
 }{
-	{"fsync", "off", "on", "Nothing is forced to the disk: after a power cut or a crash of the machine the whole " +
-		"server may be unreadable, not only its last transactions. A test that kills the server does not show it."},
+	{"fsync", "off", "on", "Nothing is flushed to disk: after a power cut or a crash of the machine the whole server " +
+		"may be unreadable, not only its last transactions. A test that kills only the server does not show it."},
 	{"full_page_writes", "off", "on", "A page that a power cut tears in two cannot be repaired from the log: rows " +
 		"vanish or lose their index entries, silently."},
 	{"autovacuum", "off", "on", "Dead rows and old statistics pile up until plans are wrong and tables are mostly " +
 		"empty space; in the end the server refuses writes, to prevent transaction ID wraparound."},
-	{"track_counts", "off", "on", "Autovacuum needs these counts: without them it runs only against wraparound."},
+	{"track_counts", "off", "on", "Autovacuum needs these counts: without them it runs only to prevent wraparound."},
 	{"zero_damaged_pages", "on", "off", "A damaged page is overwritten with zeros: its rows are gone for good."},
 	{"ignore_checksum_failure", "on", "off", "Damaged pages are read as if they were valid, and the damage spreads."},
 }
@@ -38,7 +38,7 @@ var harmful = class{
 				Do:        []string{fmt.Sprintf("ALTER SYSTEM SET %s = %s; SELECT pg_reload_conf()", d.name, d.good)},
 				Prove: s.compare([]string{"--set-b " + d.name + "=" + d.good}, true, false) + " (what safety " +
 					"costs)",
-				Revert: "none: do not go back to it"})
+				Revert: "none: do not restore it"})
 		}
 		return all, nil
 	},
@@ -68,7 +68,7 @@ func (f fileSetting) secret() bool {
 		strings.HasSuffix(f.Name, "_command")
 }
 
-// ownConf is written anew at each start of a local cluster: its later lines go before the profile's on purpose.
+// ownConf is rewritten at each start of a local cluster: its later lines override the profile's on purpose.
 const ownConf = "plimsoll.conf"
 
 // setTwice finds settings with several lines in a file: an edit of any but the last has no effect.
@@ -80,11 +80,11 @@ var setTwice = class{
 			if current.Pending {
 				all = append(all, Advice{ID: "restart:" + name, Level: Note,
 					Title:     name + " was changed in a file and waits for a restart",
-					Mechanism: "The server works with the old value until it is restarted, perhaps months later.",
+					Mechanism: "The server uses the old value until it is restarted, perhaps months later.",
 					Evidence:  []string{fmt.Sprintf("%s is %s; %s", name, current.Setting, s.where(name))},
-					Do:        []string{"restart the server, or take the line back"},
+					Do:        []string{"restart the server, or undo the change of the line"},
 					Prove:     "psql -c 'SELECT name FROM pg_settings WHERE pending_restart' shows none afterwards",
-					Revert:    "put the old value back into the file"})
+					Revert:    "restore the old value in the file"})
 			}
 		}
 		slices.SortFunc(all, func(a, b Advice) int { return strings.Compare(a.ID, b.ID) })
@@ -109,7 +109,7 @@ func (s *server) inFiles(lines []fileSetting) (all []Advice) {
 				Mechanism: "An invalid line is ignored, and a reload then ignores all other changes too.",
 				Evidence:  []string{l.at() + ": " + l.Error}, Do: []string{"correct the line, SELECT pg_reload_conf()"},
 				Prove:  "psql -c 'SELECT * FROM pg_file_settings WHERE error IS NOT NULL' shows none afterwards",
-				Revert: "put the line back"})
+				Revert: "restore the line"})
 		}
 	}
 	for at, same := range linesAt {
@@ -124,19 +124,19 @@ func (s *server) inFiles(lines []fileSetting) (all []Advice) {
 			evidence = append(evidence, l.at())
 		}
 		last := same[len(same)-1]
-		evidence = append(evidence, "the last line counts")
+		evidence = append(evidence, "the last line takes effect")
 		prove := "psql -c 'SELECT * FROM pg_file_settings' shows one line of it afterwards"
 		if !last.secret() {
-			evidence[len(evidence)-1] += "; the server works with " + s.value(at.name)
+			evidence[len(evidence)-1] += "; the server uses " + s.value(at.name)
 			prove = s.compare([]string{"--set-a " + shell(at.name+"="+same[0].Setting), "--set-b " +
 				shell(at.name+"="+last.Setting)}, true, false)
 		}
 		all = append(all, Advice{ID: "twice:" + at.name, Level: level,
 			Title:     fmt.Sprintf("%s is set %d times in one file", at.name, len(same)),
-			Mechanism: "Only the last line counts: reading or editing another one misleads.",
+			Mechanism: "Only the last line takes effect: reading or editing another one misleads.",
 			Evidence:  evidence, Do: []string{fmt.Sprintf("keep one line of %s in %s", at.name, at.file)},
 			Prove:  prove,
-			Revert: "put the line back; it changes nothing"})
+			Revert: "restore the line; it changes nothing"})
 	}
 	slices.SortFunc(all, func(a, b Advice) int { return strings.Compare(a.ID, b.ID) })
 	return all
@@ -153,7 +153,7 @@ var planner = class{
 			}
 			all = append(all, Advice{ID: "setting:default_statistics_target", Level: level,
 				Title: "default_statistics_target makes planning slow",
-				Mechanism: "The planner reads up to that many values and ranges of each column for each query, and " +
+				Mechanism: "For each query the planner reads up to that many values and ranges of each column, and " +
 					"ANALYZE samples 300 times as many rows.",
 				Evidence: []string{fmt.Sprintf("it is %.0f, set by: %s", target, s.where("default_statistics_target"))},
 				Changes:  []Change{s.set("default_statistics_target", "100")},

@@ -69,15 +69,15 @@ func (t table) autovacuumOff() string {
 	return ""
 }
 
-func when(at *string, never string) string {
+func textOr(at *string, never string) string {
 	if at == nil {
 		return never
 	}
 	return *at
 }
 
-// lately: autovacuum was there, and comes again; what has changed since is what such a table changes all the time.
-func lately(ago *float64) bool { return ago != nil && *ago < staleFor.Value }
+// isRecent: autovacuum has just processed the table, and will again; such a table always has some changed rows.
+func isRecent(ago *float64) bool { return ago != nil && *ago < staleFor.Value }
 
 // vacuumAt so many dead rows autovacuum comes.
 func (t table) vacuumAt(s *server) float64 {
@@ -122,7 +122,7 @@ func eachTable(ctx context.Context, s *server, class string, advise func(t table
 // more of the same that is not shown.
 func (s *server) more(class string, n int) {
 	if n > 0 {
-		s.miss(class+": the rest", fmt.Sprintf("%d more are as those named, and smaller", n))
+		s.miss(class+": the rest", fmt.Sprintf("%d more are like those named, and smaller", n))
 	}
 }
 
@@ -133,7 +133,7 @@ var statistics = class{
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		return eachTable(ctx, s, "statistics", func(t table) *Advice {
 			never := t.Analyzed == nil && t.Planned < 0
-			if t.Changed < changedLeast.Value || t.AtWork || lately(t.AnalyzedAgo) ||
+			if t.Changed < changedLeast.Value || t.AtWork || isRecent(t.AnalyzedAgo) ||
 				!never && t.Changed < changedMost.Value*t.Live {
 				return nil
 			}
@@ -147,24 +147,24 @@ var statistics = class{
 				Mechanism: "The planner plans for the table as it was at its last ANALYZE: a join that is right " +
 					"for ten rows is wrong for a hundred thousand.",
 				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE (%s), which "+
-					"counted %.0f", t.Changed, t.Live, when(t.Analyzed, "never"), max(0, t.Planned))},
+					"counted %.0f", t.Changed, t.Live, textOr(t.Analyzed, "never"), max(0, t.Planned))},
 				Changes: []Change{{Kind: SQL, SQL: "ANALYZE " + t.sql()}},
-				Revert:  "nothing to put back: ANALYZE changes what the planner believes and no data"}
+				Revert:  "nothing to undo: ANALYZE changes the planner's statistics and no data"}
 		})
 	},
 }
 
-// vacuum: tables that autovacuum does not come to.
+// vacuum: tables that autovacuum does not reach.
 var vacuum = class{
 	name: "autovacuum", healthy: "autovacuum keeps up with the dead rows", primary: true,
 	causes: []string{"dead-rows"},
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		return eachTable(ctx, s, "autovacuum", func(t table) *Advice {
 			own := t.vacuumAt(s)
-			behind := t.Dead >= deadLeast.Value && t.Dead >= behindTimes.Value*own && !lately(t.VacuumedAgo)
+			behind := t.Dead >= deadLeast.Value && t.Dead >= behindTimes.Value*own && !isRecent(t.VacuumedAgo)
 			seen := fmt.Sprintf("%.0f dead rows and %.0f live ones; autovacuum starts at %.0f; its last run: %s",
 				t.Dead,
-				t.Live, own, when(t.Vacuumed, "never"))
+				t.Live, own, textOr(t.Vacuumed, "never"))
 			if off := t.autovacuumOff(); off != "" {
 				level := Note // perhaps somebody vacuums it, or it is only filled
 				if behind {
@@ -172,7 +172,7 @@ var vacuum = class{
 				}
 				return &Advice{ID: "autovacuum:" + t.String(), Level: level,
 					Title:     "Autovacuum is off for " + t.String(),
-					Mechanism: "Dead rows stay and statistics age until somebody runs VACUUM and ANALYZE by hand.",
+					Mechanism: "Dead rows stay and statistics age until somebody runs VACUUM and ANALYZE manually.",
 					Evidence:  []string{"its options are " + strings.Join(t.Options, ", "), seen},
 					Changes: []Change{{Kind: SQL, SQL: "ALTER TABLE " + t.sql() + " RESET (autovacuum_enabled)",
 						Undo: "ALTER TABLE " + t.sql() + " SET (autovacuum_enabled = " + off + ")"}}}
@@ -185,11 +185,11 @@ var vacuum = class{
 				level = Problem
 			}
 			if t.AtWork {
-				seen += "; a VACUUM or ANALYZE of it is at work now"
+				seen += "; a VACUUM or ANALYZE of it is running now"
 			}
 			return &Advice{ID: "vacuum:" + t.String(), Level: level,
 				Title:     "Autovacuum does not keep up with " + t.String(),
-				Mechanism: "Every scan reads the dead rows too, and the table grows instead of using their space.",
+				Mechanism: "Every scan reads the dead rows too, and the table grows instead of reusing their space.",
 				Evidence: []string{seen, fmt.Sprintf("autovacuum_max_workers is %s, autovacuum_vacuum_cost_delay %s "+
 					"ms, autovacuum_vacuum_cost_limit %s", s.value("autovacuum_max_workers"),
 					s.value("autovacuum_vacuum_cost_delay"), s.value("autovacuum_vacuum_cost_limit"))},

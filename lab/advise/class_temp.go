@@ -20,7 +20,7 @@ const churnSQL = `SELECT relname AS name, n_live_tup::float8 AS live, n_dead_tup
 var tempSettings = []string{"enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks",
 	"temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files", "temp_lazy_toast"}
 
-// churn of the catalogs by temp tables that come and go.
+// churn of the catalogs by temp tables that are created and dropped.
 var churn = class{
 	name: "temp table churn", healthy: "temp tables do not rewrite the catalogs",
 	causes: []string{"catalog-churn"}, primary: true,
@@ -41,8 +41,8 @@ var churn = class{
 				perS != nil && *perS < churnPerS.Value {
 				continue
 			}
-			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics began%s, %.0f live "+
-				"and %.0f dead; %s", c.Name, c.Written, rateText(perS, ", %.1f a second"), c.Live, c.Dead,
+			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics were reset%s, %.0f "+
+				"live and %.0f dead; %s", c.Name, c.Written, rateText(perS, ", %.1f a second"), c.Live, c.Dead,
 				human.Bytes(c.Size)))
 			if perS != nil && *perS >= 10*churnPerS.Value {
 				level = Problem
@@ -51,7 +51,7 @@ var churn = class{
 		if len(evidence) == 0 {
 			return nil, nil
 		}
-		a := Advice{ID: "temp-tables", Level: level, Title: "Tables that come and go rewrite the catalogs",
+		a := Advice{ID: "temp-tables", Level: level, Title: "Creating and dropping tables rewrites the catalogs",
 			Mechanism: "Creating and dropping a temp table writes some twenty rows of shared catalogs, logs them, " +
 				"and makes every session refresh its caches.",
 			Evidence: evidence}
@@ -90,12 +90,12 @@ var tempStatistics = class{
 		}
 		loaded := strings.Contains(s.value("shared_preload_libraries"), "online_analyze")
 		return []Advice{{ID: "temp-statistics", Level: Note, Title: "Large temp tables have no statistics",
-			Mechanism: "Autovacuum does not see temp tables: until its session runs ANALYZE, the planner guesses " +
-				"ten pages.",
+			Mechanism: "Autovacuum does not see temp tables: until its session runs " +
+				"ANALYZE, the planner assumes ten pages.",
 			Evidence: []string{fmt.Sprintf("%.0f temp tables of %.0f sessions now, the largest of %s, were never "+
 				"analyzed; online_analyze is loaded: %v", t.Live, t.Pages, human.Bytes(t.Size), loaded)},
 			Do: []string{"ANALYZE each temp table after it is filled and before it is joined",
-				"the extension online_analyze does so by itself: shared_preload_libraries = online_analyze, " +
+				"the extension online_analyze does so automatically: shared_preload_libraries = online_analyze, " +
 					"online_analyze.table_type = temporary"},
 			Prove: s.compare([]string{"--set-b online_analyze.enable=on"}, false, false) + ", where the library is " +
 				"loaded",
@@ -111,7 +111,7 @@ const filesWalked = 3_000_000
 
 // files: each table and index is several, and the file system is a part of the server.
 var files = class{
-	name: "files", healthy: "the number of tables and indexes is no load on a file system",
+	name: "files", healthy: "the file system copes with the number of tables and indexes",
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		n, err := one[table](ctx, s, filesSQL)
 		if err != nil || n == nil || n.Live < filesMany.Value {
@@ -129,12 +129,12 @@ var files = class{
 		}
 		return []Advice{{ID: "files", Level: level, Title: "The database has very many files",
 			Mechanism: "Checkpoints, recovery and backups touch each file; large folders are slow, and each " +
-				"session keeps the files open that it used.",
+				"session keeps open the files that it used.",
 			Evidence: []string{seen, "max_files_per_process is " + s.value("max_files_per_process")},
 			Do: []string{"use fewer databases per server, or a file system for many files (XFS)",
 				"recovery_init_sync_method = syncfs where fsync of each file delays the start"},
 			Prove:  `plimsoll compare --scenario own.toml --dsn-a "$DSN" --dsn-b "$DSN_OF_A_SERVER_WITH_FEWER"`,
-			Revert: "nothing to put back"}}, nil
+			Revert: "nothing to undo"}}, nil
 	},
 }
 

@@ -39,14 +39,13 @@ var totals = class{
 			}
 			register := strings.TrimSuffix(t.Name[strings.Index(t.Name, "_")+1:], "_totals")
 			all = append(all, Advice{ID: "totals:" + register, Level: Note,
-				Title: "Totals of register " + register + " are split",
-				Mechanism: "Concurrent postings write rows of their own; each reader adds them up until they are " +
-					"merged.",
-				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows that were looked at", split, rows)},
-				Do:       []string{"plimsoll recalculate " + register},
+				Title:     "Totals of register " + register + " are split",
+				Mechanism: "Concurrent postings write separate rows; each reader adds them up until they are merged.",
+				Evidence:  []string{fmt.Sprintf("%.0f of %.0f rows that were looked at", split, rows)},
+				Do:        []string{"plimsoll recalculate " + register},
 				Prove: s.compare([]string{"--sql-b @totals-merged.sql"}, false, true) + "; or a run before and " +
 					"one after",
-				Revert: "nothing to put back: the sums stay the same"})
+				Revert: "nothing to undo: the sums stay the same"})
 		}
 		return all, err
 	},

@@ -14,7 +14,7 @@ const freezingSQL = `SELECT count(*)::float8 AS live FROM pg_stat_activity
 	WHERE backend_type = 'autovacuum worker' AND query LIKE '%to prevent wraparound%'`
 
 var wraparound = class{
-	name: "wraparound", healthy: "autovacuum freezes old rows before they are a problem",
+	name: "wraparound", healthy: "autovacuum freezes old rows before they become a problem",
 	find: func(ctx context.Context, s *server) ([]Advice, error) {
 		oldest, err := one[table](ctx, s, ageSQL)
 		if err != nil || oldest == nil {
@@ -35,11 +35,12 @@ var wraparound = class{
 		return []Advice{{ID: "wraparound", Level: level,
 			Title:     "Old rows of database " + oldest.Name + " are not frozen",
 			Mechanism: "After about two billion transactions the server refuses all writes, to protect old rows.",
-			Evidence: []string{fmt.Sprintf("age %.0f, %s is %.0f; %.0f workers of autovacuum freeze now", oldest.Live,
+			Evidence: []string{fmt.Sprintf("age %.0f, %s is %.0f; "+
+				"%.0f autovacuum workers are freezing now", oldest.Live,
 				oldest.Schema, most, workers.Live)},
 			Do: []string{"end what holds back vacuum in that database: old transactions, prepared ones, slots",
 				"VACUUM (FREEZE) its oldest tables"},
 			Prove:  "psql -c 'SELECT datname, age(datfrozenxid), mxid_age(datminmxid) FROM pg_database' shows it fall",
-			Revert: "nothing to put back"}}, nil
+			Revert: "nothing to undo"}}, nil
 	},
 }

@@ -51,7 +51,7 @@ func healthyNeedsNothing(t *testing.T, b *bench) {
 	r := advised(t, dsn)
 	for _, a := range r.Advice {
 		if a.Level != Note {
-			t.Errorf("%+v", a)
+			t.Errorf("a healthy server has %+v, want notes alone", a)
 		}
 	}
 	if len(r.Healthy) < 10 {
@@ -121,10 +121,10 @@ func harmfulSettings(t *testing.T, b *bench) {
 func settingsSetTwice(t *testing.T, b *bench) {
 	b.configure(t, "autovacuum_vacuum_cost_limit = 1000\nwork_mem = '5MB'\nautovacuum_vacuum_cost_limit = 2000\n")
 	dsn := b.database(t)
-	a := until(t, dsn, "twice:autovacuum_vacuum_cost_limit")
+	a := waitForAdvice(t, dsn, "twice:autovacuum_vacuum_cost_limit")
 	if text := strings.Join(a.Evidence, "; "); a.Level != Problem || !strings.Contains(text, "line 1: 1000") ||
 		!strings.Contains(text, "line 3: 2000") || !strings.Contains(text, "works with 2000") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem that names both lines and the value in use", a)
 	}
 	if advised(t, dsn).Find("twice:work_mem") != nil {
 		t.Error("work_mem stands once")
@@ -135,16 +135,16 @@ func librariesNotLoaded(t *testing.T, b *bench) {
 	b.configure(t, "nosuchlibrary.enabled = on\nonline_analyze.enable = on\ncron.database_name = 'x'\n")
 	dsn := b.database(t)
 	none(t, advised(t, dsn), "library:nosuch") // it may be an application's own
-	if a := until(t, dsn, "library:pg_cron"); a.Level != Note || a.Applicable() ||
+	if a := waitForAdvice(t, dsn, "library:pg_cron"); a.Level != Note || a.Applicable() ||
 		!strings.Contains(a.Do[0], "install pg_cron first") {
 		t.Errorf("it is not installed: %+v", a)
 	}
-	a := until(t, dsn, "library:online_analyze")
+	a := waitForAdvice(t, dsn, "library:online_analyze")
 	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 2") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with a restart that names file and line", a)
 	}
 	out, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a})
-	if err == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "does not start") {
+	if err == nil || len(out.Refused) != 1 || !strings.Contains(out.Refused[0].Why, "would not start") {
 		t.Errorf("%v, %+v, want that a server that does not start is not made", err, out)
 	}
 }
@@ -153,9 +153,9 @@ func oldStatistics(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	lower(t, staleFor, 0)
 	b.on(t, dsn, orders, "ANALYZE orders", "UPDATE orders SET text = 'y' WHERE id <= 15000")
-	a := until(t, dsn, "analyze:public.orders")
+	a := waitForAdvice(t, dsn, "analyze:public.orders")
 	if a.Level != Problem || a.Changes[0].SQL != `ANALYZE "public"."orders"` {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with an ANALYZE of the table", a)
 	}
 	if _, err := (Applier{DSN: dsn, Folder: t.TempDir()}).Apply(patience.Context(t), []Advice{a}); err != nil {
 		t.Fatal(err)
@@ -170,15 +170,15 @@ func autovacuumBehind(t *testing.T, b *bench) {
 		"CREATE TABLE quiet (id int) WITH (autovacuum_enabled = off)",
 		"CREATE TABLE queue WITH (autovacuum_enabled = false) AS SELECT g AS id FROM generate_series(1, 3000) g",
 		"DELETE FROM queue")
-	if a := until(t, dsn, "vacuum:public.orders"); a.Level != Problem {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "vacuum:public.orders"); a.Level != Problem {
+		t.Errorf("advice %+v, want a problem", a)
 	}
-	if a := until(t, dsn, "autovacuum:public.quiet"); a.Level != Note || !a.Applicable() {
+	if a := waitForAdvice(t, dsn, "autovacuum:public.quiet"); a.Level != Note || !a.Applicable() {
 		t.Errorf("nothing is missing yet: %+v", a)
 	}
-	if a := until(t, dsn, "autovacuum:public.queue"); a.Level != Problem ||
+	if a := waitForAdvice(t, dsn, "autovacuum:public.queue"); a.Level != Problem ||
 		!strings.HasSuffix(a.Changes[0].Undo, "(autovacuum_enabled = false)") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem whose undo restores the option", a)
 	}
 }
 
@@ -197,16 +197,16 @@ func horizonHeld(t *testing.T, b *bench) {
 		run(t, prepared, "INSERT INTO t VALUES (2)")
 	}
 	id := fmt.Sprintf("horizon:session:%d", holder.PgConn().PID())
-	a := until(t, dsn, id)
+	a := waitForAdvice(t, dsn, id)
 	if a.Level != Note || len(a.Changes) != 0 || strings.Contains(fmt.Sprint(a), "4242424242") {
 		t.Errorf("nothing is missing yet: %+v", a)
 	}
-	until(t, dsn, "horizon:prepared-transaction:forgotten")
+	waitForAdvice(t, dsn, "horizon:prepared-transaction:forgotten")
 	b.on(t, dsn, orders, "DELETE FROM orders", "VACUUM orders")
 	patience.Until(t, "the dead rows are counted", func() bool { return advised(t, dsn).Find(id).Level == Problem })
-	if a := until(t, dsn, id); !strings.Contains(a.Evidence[1], "000 dead rows in 1 tables") ||
-		!strings.Contains(strings.Join(a.Do, ""), "after asking whose it is") {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, id); !strings.Contains(a.Evidence[1], "000 dead rows in 1 tables") ||
+		!strings.Contains(strings.Join(a.Do, ""), "after asking its owner") {
+		t.Errorf("advice %+v, want the dead rows, and to ask the session's owner", a)
 	}
 	r := advised(t, dsn)
 	for _, id := range r.IDs() {
@@ -215,23 +215,23 @@ func horizonHeld(t *testing.T, b *bench) {
 		}
 	}
 	roleTimeout(t, dsn)
-	if a := until(t, dsn, "slot:nobody"); a.Level != Note {
+	if a := waitForAdvice(t, dsn, "slot:nobody"); a.Level != Note {
 		t.Errorf("a slot that holds little: %+v", a)
 	}
 }
 
-// roleTimeout is given by its ID alone, to one role in one database, and taken back.
+// roleTimeout is given by its ID alone, to one role in one database, and undone.
 func roleTimeout(t *testing.T, dsn string) {
 	t.Helper()
 	const timeouts = "SELECT count(*) FROM pg_db_role_setting, unnest(setconfig) c WHERE c LIKE 'idle_in_transaction%'"
-	a := until(t, dsn, "timeout:"+value[string](t, dsn, "SELECT current_user"))
+	a := waitForAdvice(t, dsn, "timeout:"+value[string](t, dsn, "SELECT current_user"))
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil || value[int](t, dsn, timeouts) != 1 {
 		t.Errorf("it is not set: %v", err)
 	}
 	none(t, advised(t, dsn), "timeout:")
 	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, timeouts) != 0 {
-		t.Errorf("it was not taken back: %v", err)
+		t.Errorf("it was not undone: %v", err)
 	}
 }
 
@@ -243,7 +243,7 @@ func emptySpace(t *testing.T, b *bench) {
 		t.Errorf("a full table: %+v", a)
 	}
 	b.on(t, dsn, "DELETE FROM orders WHERE id % 10 <> 0", "VACUUM ANALYZE orders")
-	until(t, dsn, "bloat:public.orders")
+	waitForAdvice(t, dsn, "bloat:public.orders")
 }
 
 func emptyIndexes(t *testing.T, b *bench) {
@@ -256,21 +256,21 @@ func emptyIndexes(t *testing.T, b *bench) {
 	}
 	b.on(t, dsn, "DELETE FROM orders WHERE id % 10 <> 0", "VACUUM ANALYZE orders", "REINDEX INDEX healthy",
 		"ANALYZE orders")
-	a := until(t, dsn, "index-bloat:public.by_id")
+	a := waitForAdvice(t, dsn, "index-bloat:public.by_id")
 	if text := strings.Join(a.Evidence, ""); !strings.Contains(text, "an estimate") ||
 		!strings.Contains(strings.Join(a.Do, ";"), "CREATE EXTENSION pgstattuple") ||
 		!strings.Contains(a.Prove, "REINDEX INDEX") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want an estimate, and how to measure and to compare", a)
 	}
 	if a := advised(t, dsn).Find("index-bloat:public.healthy"); a != nil {
-		t.Errorf("it is built anew: %+v", a)
+		t.Errorf("it is rebuilt: %+v", a)
 	}
 	if value[int](t, dsn, "SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'") == 0 {
 		return // what follows is the extension's
 	}
 	b.on(t, dsn, "CREATE SCHEMA measures", "CREATE EXTENSION pgstattuple SCHEMA measures")
-	if a := until(t, dsn, a.ID); !strings.Contains(a.Evidence[0], "pgstattuple measured leaf pages ") {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, a.ID); !strings.Contains(a.Evidence[0], "pgstattuple measured leaf pages ") {
+		t.Errorf("advice %+v, want what pgstattuple measured", a)
 	}
 	b.on(t, dsn, "REINDEX INDEX by_id", // the estimate is wrong where statistics are
 		"UPDATE pg_class SET relpages = 100, reltuples = 10 WHERE relname = 'by_id'")
@@ -296,15 +296,15 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 	lower(t, scanRowsPS, 0)
 	const remove = "DELETE FROM %s WHERE id > 1975; SELECT pg_stat_force_next_flush()"
 	b.on(t, dsn, fmt.Sprintf(remove, "deleted"), fmt.Sprintf(remove, "indexed"))
-	a := until(t, dsn, "foreign-key:public.deleted_lines(parent)")
+	a := waitForAdvice(t, dsn, "foreign-key:public.deleted_lines(parent)")
 	if text := strings.Join(a.Evidence, ""); a.Level != Problem || !strings.Contains(text, "25 rows were deleted") ||
 		!strings.Contains(text, "6000 rows") || a.Memory == "" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem with deleted and read rows and its cost", a)
 	}
 	r := advised(t, dsn)
 	for _, healthy := range []string{"indexed", "kept", "renamed"} {
 		if a := r.Find("foreign-key:public." + healthy + "_lines(parent)"); a != nil {
-			t.Errorf("%+v", a)
+			t.Errorf("advice on a healthy key: %+v", a)
 		}
 	}
 	// Of a table in partitions each is a key of its own to the server, and one index serves them all.
@@ -315,12 +315,12 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 		CREATE TABLE parted_lines AS SELECT g AS id, g % 1000 + 1 AS parent FROM generate_series(1, 6000) g;
 		ALTER TABLE parted_lines ADD FOREIGN KEY (parent) REFERENCES parted; ANALYZE parted_lines`,
 		fmt.Sprintf(remove, "parted"))
-	until(t, dsn, "foreign-key:public.parted_lines(parent)")
+	waitForAdvice(t, dsn, "foreign-key:public.parted_lines(parent)")
 	found := 0
 	for _, one := range advised(t, dsn).Advice {
 		if one.ID == "foreign-key:public.parted_lines(parent)" {
 			if found++; !strings.Contains(one.Evidence[0], "25 rows were deleted") {
-				t.Errorf("%+v", one)
+				t.Errorf("advice %+v, want 25 deleted rows", one)
 			}
 		}
 	}
@@ -330,7 +330,7 @@ func foreignKeysWithoutIndex(t *testing.T, b *bench) {
 	lower(t, deletesLeast, 1)
 	session := clustertest.Connect(t, dsn, "") // without pg_stat_statements its last statement is seen
 	run(t, session, "UPDATE renamed SET code = code + 9000 WHERE id = 1999")
-	until(t, dsn, "foreign-key:public.renamed_lines(parent)")
+	waitForAdvice(t, dsn, "foreign-key:public.renamed_lines(parent)")
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	if _, err := h.Apply(patience.Context(t), []Advice{a}); err != nil || advised(t, dsn).Find(a.ID) != nil {
 		t.Errorf("it was applied, and is still there: %v", err)
@@ -366,9 +366,9 @@ func scanned(t *testing.T, b *bench) (dsn string, conn *pgx.Conn) {
 func missingIndex(t *testing.T, b *bench) {
 	lower(t, scanRowsPS, 0)
 	dsn, _ := scanned(t, b)
-	a := until(t, dsn, "scan:public.orders(customer)")
+	a := waitForAdvice(t, dsn, "scan:public.orders(customer)")
 	if a.Level != Problem || strings.Contains(strings.Join(a.Evidence, ""), "77") || a.Memory == "" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem without values, with its cost", a)
 	}
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
 	for range 2 {
@@ -384,7 +384,7 @@ func missingIndex(t *testing.T, b *bench) {
 		t.Errorf("%d indexes", n)
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil || value[int](t, dsn, count) != 0 {
-		t.Errorf("it was not taken back: %v", err)
+		t.Errorf("it was not undone: %v", err)
 	}
 }
 
@@ -410,17 +410,17 @@ func needlessIndexes(t *testing.T, b *bench) {
 	b.on(t, dsn, orders, "ALTER TABLE orders ADD PRIMARY KEY (id)", "CREATE INDEX one ON orders (customer)",
 		"CREATE INDEX two ON orders (customer)", "CREATE INDEX alone ON orders (customer, id)",
 		"CREATE INDEX again ON orders (id)", "UPDATE orders SET text = 'y' WHERE id < 2000")
-	if a := until(t, dsn, "index:public.two"); a.Level != Problem {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "index:public.two"); a.Level != Problem {
+		t.Errorf("advice %+v, want a problem", a)
 	}
-	if a := until(t, dsn, "index:public.again"); !strings.Contains(a.Title, "orders_pkey") {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "index:public.again"); !strings.Contains(a.Title, "orders_pkey") {
+		t.Errorf("advice %+v, want orders_pkey named as the same index", a)
 	}
 	if advised(t, dsn).Find("index:public.alone") != nil {
 		t.Error("nobody has used its table yet")
 	}
 	lower(t, usesLeast, 0)
-	if a := until(t, dsn, "index:public.alone"); a.Level != Note {
+	if a := waitForAdvice(t, dsn, "index:public.alone"); a.Level != Note {
 		t.Errorf("unused: %+v", a)
 	}
 	if r := advised(t, dsn); r.Find("index:public.orders_pkey") != nil {
@@ -439,8 +439,8 @@ func spills(t *testing.T, b *bench) {
 			"AS s")
 	}
 	run(t, conn, "SELECT pg_stat_force_next_flush()")
-	if a := until(t, dsn, "setting:work_mem"); a.Memory == "" || len(a.Changes) != 1 || a.Changes[0].Restart {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "setting:work_mem"); a.Memory == "" || len(a.Changes) != 1 || a.Changes[0].Restart {
+		t.Errorf("advice %+v, want one change without a restart, with its memory", a)
 	}
 }
 
@@ -454,16 +454,16 @@ func smallBuffers(t *testing.T, _ *bench) {
 		run(t, conn, "SELECT count(*) FROM large WHERE text <> 'y'")
 	}
 	run(t, conn, "SELECT pg_stat_force_next_flush()")
-	if a := until(t, own.own.DSN(), "setting:shared_buffers"); !a.Changes[0].Restart || a.Memory == "" {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, own.own.DSN(), "setting:shared_buffers"); !a.Changes[0].Restart || a.Memory == "" {
+		t.Errorf("advice %+v, want a change with a restart, with its memory", a)
 	}
 }
 
 func statisticsTarget(t *testing.T, b *bench) {
 	b.configure(t, "default_statistics_target = 10000\n")
-	if a := until(t, b.database(t), "setting:default_statistics_target"); a.Level != Problem ||
+	if a := waitForAdvice(t, b.database(t), "setting:default_statistics_target"); a.Level != Problem ||
 		!strings.Contains(a.Evidence[0], "user.conf, line 1") {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want a problem that names file and line", a)
 	}
 }
 
@@ -477,10 +477,10 @@ func shortSessions(t *testing.T, b *bench) {
 		run(t, conn, "SELECT 1")
 		conn.Close(context.Background())
 	}
-	until(t, dsn, "connections:storm")
+	waitForAdvice(t, dsn, "connections:storm")
 	lower(t, usedMost, 0)
-	if a := until(t, dsn, "connections:limit"); a.Level != Problem || a.Memory == "" {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "connections:limit"); a.Level != Problem || a.Memory == "" {
+		t.Errorf("advice %+v, want a problem with its memory", a)
 	}
 }
 
@@ -500,7 +500,7 @@ func catalogChurn(t *testing.T, b *bench) {
 		run(t, conn, "CREATE TEMP TABLE t ("+strings.Join(columns, ", ")+")", "DROP TABLE t")
 	}
 	run(t, conn, "SELECT pg_stat_force_next_flush()")
-	until(t, dsn, "temp-tables")
+	waitForAdvice(t, dsn, "temp-tables")
 }
 
 func tempWithoutStatistics(t *testing.T, b *bench) {
@@ -510,8 +510,9 @@ func tempWithoutStatistics(t *testing.T, b *bench) {
 		"name IN ('enable_temp_memory_catalog', 'temp_lazy_files')")
 	conn := clustertest.Connect(t, dsn+" options='"+off+"'", "")
 	run(t, conn, "CREATE TEMP TABLE filled AS SELECT g, repeat('x', 100) FROM generate_series(1, 5000) g")
-	if a := until(t, dsn, "temp-statistics"); a.Level != Note || !strings.Contains(a.Evidence[0], "1 temp tables") {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "temp-statistics"); a.Level != Note ||
+		!strings.Contains(a.Evidence[0], "1 temp tables") {
+		t.Errorf("advice %+v, want a note on one temp table", a)
 	}
 	run(t, conn, "ANALYZE filled")
 	if advised(t, dsn).Find("temp-statistics") != nil {
@@ -519,7 +520,7 @@ func tempWithoutStatistics(t *testing.T, b *bench) {
 	}
 }
 
-// smallTablesTruncated beside a large one, which is better truncated, and a permanent one.
+// smallTablesTruncated next to a large one, which is better truncated, and a permanent one.
 func smallTablesTruncated(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	const class = "emptying of temp tables: pg_stat_statements"
@@ -555,7 +556,7 @@ func smallTablesTruncated(t *testing.T, b *bench) {
 		}
 	}
 	use(pgx.QueryExecModeSimpleProtocol, plain)
-	a := until(t, dsn, "temp-truncate")
+	a := waitForAdvice(t, dsn, "temp-truncate")
 	if want := "1 temp tables were truncated some 25 times, with 3.0 rows in each"; !strings.HasPrefix(a.Evidence[0],
 		want) {
 		t.Errorf("%q, want %q", a.Evidence[0], want)
@@ -565,11 +566,11 @@ func smallTablesTruncated(t *testing.T, b *bench) {
 	}
 	run(t, conn, "SELECT pg_stat_statements_reset()")
 	use(pgx.QueryExecModeCacheStatement, prepared) // which is counted once
-	a = until(t, dsn, "temp-truncate")
+	a = waitForAdvice(t, dsn, "temp-truncate")
 	if want := "1 temp tables were truncated some 2"; !strings.HasPrefix(a.Evidence[0], want) {
 		t.Errorf("%q, want %q", a.Evidence[0], want)
 	}
-	if want := "50 calls of statements with them were planned "; !strings.HasPrefix(a.Evidence[1], want) {
+	if want := "50 calls of statements that use them were planned "; !strings.HasPrefix(a.Evidence[1], want) {
 		t.Errorf("%q, want %q", a.Evidence[1], want)
 	}
 }
@@ -579,20 +580,20 @@ func laggingReplica(t *testing.T, b *bench) {
 	lower(t, lagBytes, 1<<20)
 	slowReplica(t, dsn, "slow_standby")
 	b.on(t, dsn, orders)
-	until(t, dsn, "replica:slow_standby")
+	waitForAdvice(t, dsn, "replica:slow_standby")
 }
 
 func splitTotals(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	b.on(t, dsn, "CREATE TABLE gl_general_totals AS SELECT g AS id, g % 8 AS split FROM generate_series(1, 5000) g")
-	if a := until(t, dsn, "totals:general"); a.Do[0] != "plimsoll recalculate general" {
-		t.Errorf("%+v", a)
+	if a := waitForAdvice(t, dsn, "totals:general"); a.Do[0] != "plimsoll recalculate general" {
+		t.Errorf("advice %+v, want a recalculation", a)
 	}
 }
 
 func manyFiles(t *testing.T, b *bench) {
 	lower(t, filesMany, 100)
-	until(t, b.database(t), "files")
+	waitForAdvice(t, b.database(t), "files")
 }
 
 func pricesOfADiagnosis(t *testing.T, b *bench) {
@@ -600,7 +601,7 @@ func pricesOfADiagnosis(t *testing.T, b *bench) {
 	lower(t, usesLeast, 0)
 	b.on(t, dsn, orders, "CREATE TABLE other AS SELECT * FROM orders", "CREATE INDEX unread ON orders (customer)",
 		"UPDATE orders SET text = ''")
-	until(t, dsn, "analyze:public.other")
+	waitForAdvice(t, dsn, "analyze:public.other")
 	price := 0.4
 	r := advised(t, dsn, Cause{Name: "unused-indexes", Title: "1 indexes of public.orders are written and never read",
 		Price: &price, Gain: &Range{0.3, 0.5}}, Cause{Name: "stale-statistics", Title: "of public.orders"})

@@ -34,9 +34,9 @@ func (a Actual) Effect(effect, low, high float64) Actual {
 	return a
 }
 
-// GainText holds expected against actual gain.
+// GainText shows the expected and the actual gain.
 func (s Step) GainText() string {
-	expected := "expected: not known, no diagnosis gave it a price"
+	expected := "expected: not known, no diagnosis priced it"
 	if g := s.Expected; g != nil {
 		expected = fmt.Sprintf("expected: %s to %s of the time", human.Share(g.Low), human.Share(g.High))
 	}

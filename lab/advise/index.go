@@ -60,14 +60,14 @@ func (w *worker) beforeBuild(ctx context.Context, c Change) (there bool, err err
 	case err != nil || !now.Exists:
 		return false, err
 	case now.Builder != 0:
-		return false, &refused{fmt.Sprintf("process %d builds it now", now.Builder)}
+		return false, &refused{fmt.Sprintf("process %d is building it", now.Builder)}
 	case !sameIndex(now.Definition, c.SQL):
 		return false, &refused{"another index has its name: " + now.Definition}
 	}
 	return now.Valid, nil
 }
 
-// beforeDrop keeps what makes the index again. What needs it may have come after the advice.
+// beforeDrop keeps the statements that recreate the index. Something may need it only since the advice.
 func (w *worker) beforeDrop(ctx context.Context, s *Step, half bool) (gone bool, err error) {
 	now, err := w.index(ctx, s.Change.Index)
 	switch {
@@ -104,7 +104,7 @@ type describedIndex struct {
 	Targets, Extensions                                     []string
 }
 
-// restoring are the statements that make an index again as it is: pg_get_indexdef leaves out its tablespace, its
+// restoring are the statements that recreate an index as it is: pg_get_indexdef leaves out its tablespace, its
 // comment, what ANALYZE is to gather of its expressions, and its marks.
 func (w *worker) restoring(ctx context.Context, name string) ([]string, error) {
 	rows, err := w.conn.Query(ctx, restoringSQL, name)
@@ -127,7 +127,7 @@ func (i describedIndex) statements(name string) (all []string, err error) {
 		}
 		before, ends := strings.CutSuffix(create, where)
 		if !ends {
-			return nil, &refused{"its definition is not understood, so it could not be put back: " + i.Definition}
+			return nil, &refused{"its definition is not understood, so it could not be restored: " + i.Definition}
 		}
 		create = before + " TABLESPACE " + pgx.Identifier{i.Tablespace}.Sanitize() + where
 	}
@@ -150,14 +150,14 @@ func (i describedIndex) statements(name string) (all []string, err error) {
 	return all, nil
 }
 
-// clear the way for a build: an index of a build that was cut in two. One that somebody builds now is left alone.
+// clear the way for a build: an index of an interrupted build. One that somebody builds now is left alone.
 func (w *worker) clear(ctx context.Context, c Change) error {
 	now, err := w.index(ctx, c.Index)
 	switch {
 	case err != nil || !now.Exists || now.Valid:
 		return err
 	case now.Builder != 0:
-		return &refused{fmt.Sprintf("process %d builds it now", now.Builder)}
+		return &refused{fmt.Sprintf("process %d is building it", now.Builder)}
 	}
 	_, err = w.conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+c.Index)
 	return err
@@ -175,7 +175,7 @@ func (w *worker) removeLeftover(ctx context.Context, s *Step) string {
 		_, err = w.conn.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+s.Change.Index)
 	}
 	if err == nil {
-		return "; what it had built is removed"
+		return "; what it had built was removed"
 	}
 	s.State = Planned
 	return "; " + unfinishedText(s.Change)
@@ -196,5 +196,5 @@ func (w *worker) leftover(ctx context.Context, c Change) string {
 
 func unfinishedText(c Change) string {
 	return "index " + c.Index + " is left unfinished: it is written and never read, until --revert drops it or " +
-		"--apply builds it anew"
+		"--apply rebuilds it"
 }

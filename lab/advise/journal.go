@@ -50,10 +50,10 @@ type Step struct {
 	Change Change    `json:"change"`
 	State  State     `json:"state"`
 	At     time.Time `json:"at"`
-	// Before is what ALTER SYSTEM had set; null: nothing. Worked is the value that the server worked with.
+	// Before is what ALTER SYSTEM had set; null: nothing. Worked is the value that the server used.
 	Before *string `json:"before"`
 	Worked string  `json:"worked,omitempty"`
-	// Restore are the statements that make a dropped index again as it was.
+	// Restore are the statements that recreate a dropped index as it was.
 	Restore []string `json:"restore,omitempty"`
 	// Made is the definition of an index that was built.
 	Made string `json:"made,omitempty"`
@@ -87,12 +87,12 @@ func openJournal(ctx context.Context, conn *pgx.Conn, folder, cluster string) (*
 	var id, data, database string
 	var standby bool
 	if err := conn.QueryRow(ctx, identitySQL).Scan(&id, &data, &database, &standby); err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("tell the server from others: %w", err),
+		return nil, problem.New(problem.Environment, fmt.Errorf("identify the server: %w", err),
 			"settings need a superuser; indexes need their table's owner, and the role pg_monitor")
 	}
 	address := addressOf(conn.Config())
 	if err := dirs.Private(folder); err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("make the folder of journals: %w", err), "")
+		return nil, problem.New(problem.Environment, fmt.Errorf("create the journal folder: %w", err), "")
 	}
 	names := []string{id, data, database}
 	if standby { // it has its primary's identifier, and often the same folder on another machine
@@ -126,12 +126,12 @@ func (j *Journal) write() error {
 	})
 	if err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("write journal: %w", err),
-			"nothing is changed that the journal does not know")
+			"nothing is changed unless the journal records it first")
 	}
 	return nil
 }
 
-// Applied steps that were not taken back.
+// Applied steps that were not reverted.
 func (j *Journal) Applied() (steps []Step) {
 	for _, s := range j.Steps {
 		if s.State == Done {
@@ -151,7 +151,7 @@ func (j *Journal) open(c Change, states ...State) int {
 	return -1
 }
 
-// Comparison are the arguments of 'plimsoll compare' that hold the server as it was against the server as it is.
+// Comparison are the arguments of 'plimsoll compare' that compare the server as it was with the server as it is.
 func (j *Journal) Comparison() (flags []string) {
 	var before, after []string
 	for _, s := range j.Applied() {
@@ -171,7 +171,7 @@ func (j *Journal) Comparison() (flags []string) {
 	return flags
 }
 
-// undoing is the SQL that takes a step back, for a copy of the base that nobody else uses.
+// undoing is the SQL that reverts a step, for a copy of the base that nobody else uses.
 func (s Step) undoing() (all []string) {
 	for _, sql := range s.Restore {
 		all = append(all, plainSQL(sql))

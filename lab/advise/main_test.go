@@ -116,7 +116,7 @@ func (b *bench) reload(t *testing.T) {
 	}
 }
 
-// configure writes the file that a user of a cluster writes by hand, until the test ends.
+// configure writes the file that a user of a cluster writes, until the test ends.
 func (b *bench) configure(t *testing.T, text string) {
 	t.Helper()
 	file := filepath.Join(filepath.Dir(value[string](t, b.own.DSN(), "SHOW data_directory")), "user.conf")
@@ -146,8 +146,8 @@ func advised(t *testing.T, dsn string, causes ...Cause) *Report {
 	return r
 }
 
-// until an advice is given: statistics come with a delay.
-func until(t *testing.T, dsn, id string) (found Advice) {
+// waitForAdvice waits until an advice is given: statistics come with a delay.
+func waitForAdvice(t *testing.T, dsn, id string) (found Advice) {
 	t.Helper()
 	patience.Until(t, "there is advice "+id, func() bool {
 		a := advised(t, dsn).Find(id)
@@ -156,12 +156,12 @@ func until(t *testing.T, dsn, id string) (found Advice) {
 		}
 		return a != nil
 	})
-	found.whole(t)
+	found.checkComplete(t)
 	return found
 }
 
-// whole: no advice without its reason, what was seen, the proof and the way back.
-func (a Advice) whole(t *testing.T) {
+// checkComplete: no advice without its reason, what was seen, the proof and the way back.
+func (a Advice) checkComplete(t *testing.T) {
 	t.Helper()
 	if a.Title == "" || a.Mechanism == "" || len(a.Evidence) == 0 || len(a.Do) == 0 || a.Prove == "" ||
 		a.Revert == "" ||

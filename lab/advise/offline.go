@@ -36,21 +36,21 @@ func isDown(err error) bool {
 // addressOf a server, as a connection string names it.
 func addressOf(config *pgx.ConnConfig) string { return fmt.Sprintf("%s:%d", config.Host, config.Port) }
 
-// revertDown puts back the settings of a server that is down, and starts it if it is ours. The rest needs a server.
+// revertDown restores the settings of a server that is down, and starts it if it is ours. The rest needs a server.
 func (h Applier) revertDown(ctx context.Context, down error) (*Outcome, error) {
 	out, err := h.putBackDown(ctx, down)
 	if err != nil {
 		return out, err
 	}
 	if h.Start == nil {
-		out.Needs = "start the server; then 'plimsoll advise --revert' takes back what else was applied"
+		out.Needs = "start the server; then 'plimsoll advise --revert' reverts what else was applied"
 		return out, nil
 	}
 	if h.DSN, err = h.Start(ctx); err != nil {
-		return out, problem.WithHint(fmt.Errorf("the settings are put back, and the server does not start: %w", err),
-			"what keeps it down is not of 'plimsoll advise'; see its log")
+		return out, problem.WithHint(fmt.Errorf("the settings are restored, but the server does not start: %w", err),
+			"the cause is not 'plimsoll advise'; see the server's log")
 	}
-	h.Say("the server is started")
+	h.Say("the server was started")
 	rest, err := h.Revert(ctx)
 	if rest != nil {
 		rest.Steps = append(out.Steps, rest.Steps...)
@@ -92,9 +92,9 @@ func (h Applier) putBackDown(ctx context.Context, down error) (*Outcome, error) 
 	case errors.Is(failed, errRuns):
 		return nil, down
 	case failed != nil && len(out.ByHand) > 0:
-		return out, problem.New(problem.Environment, fmt.Errorf("the server does not answer, and its file is not "+
+		return out, problem.New(problem.Environment, fmt.Errorf("the server does not answer, and its file cannot be "+
 			"changed from here: %w", failed),
-			"on its machine change the lines that are listed, start it, and --revert again")
+			"on its machine, change the listed lines and start it, then run --revert again")
 	case failed != nil || open == 0 || len(out.Steps) == 0 && h.Start == nil:
 		return nil, down
 	}
@@ -131,11 +131,11 @@ func (h Applier) journals() (all []*Journal, err error) {
 func (j *Journal) autoConf() string { return filepath.Join(j.Data, autoConf) }
 
 // byHand are the lines to change where the file is not ours.
-func (j *Journal) byHand(of func(Step) bool) (lines []string) {
+func (j *Journal) byHand(concerns func(Step) bool) (lines []string) {
 	for i := len(j.Steps) - 1; i >= 0; i-- {
 		s := j.Steps[i]
 		switch {
-		case s.Change.Kind != Setting || !s.open() || !of(s):
+		case s.Change.Kind != Setting || !s.open() || !concerns(s):
 		case s.Before == nil:
 			lines = append(lines, fmt.Sprintf("%s: remove the line %s", j.autoConf(), autoLine(s.Change.Name,
 				s.Change.Value)))
@@ -148,15 +148,15 @@ func (j *Journal) byHand(of func(Step) bool) (lines []string) {
 }
 
 var (
-	errRuns    = errors.New("the server runs")
-	errAnother = errors.New("another server is in its folder")
+	errRuns    = errors.New("the server is running")
+	errAnother = errors.New("its folder belongs to another server")
 )
 
-// putBack settings in the file of a server that is down, and note it. The answer are the steps as they are then.
-func (j *Journal) putBack(of func(Step) bool) (put []Step, err error) {
+// putBack restores settings in the file of a server that is down, and notes it. It returns the steps as they are then.
+func (j *Journal) putBack(concerns func(Step) bool) (put []Step, err error) {
 	var steps []*Step
 	for i := len(j.Steps) - 1; i >= 0; i-- {
-		if s := &j.Steps[i]; s.Change.Kind == Setting && s.open() && of(*s) {
+		if s := &j.Steps[i]; s.Change.Kind == Setting && s.open() && concerns(*s) {
 			steps = append(steps, s)
 		}
 	}
@@ -178,7 +178,7 @@ func (j *Journal) putBack(of func(Step) bool) (put []Step, err error) {
 		return nil, errRuns
 	}
 	states := make([]State, len(steps))
-	owner.See(func() { err = j.rewrite(steps, states) })
+	owner.WithPermissions(func() { err = j.rewrite(steps, states) })
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (j *Journal) rewrite(steps []*Step, states []State) error {
 	return errors.Join(err, os.Chmod(j.autoConf(), info.Mode().Perm()))
 }
 
-// putBackIn the lines of the file, of which the last with a name counts.
+// putBackIn restores a setting in the lines of the file, of which the last with a name counts.
 func (s Step) putBackIn(lines []string) ([]string, State) {
 	var now *string
 	for _, line := range lines {

@@ -15,7 +15,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// failing keeps the server from starting: nobody asks whether the library is there.
+// failing keeps the server from starting: nothing checks whether the library exists.
 func failing() []Advice {
 	return append(several(), Advice{ID: "bad", Changes: []Change{{Kind: Setting, Name: preloaded, Value: "nosuch",
 		Restart: true}}}, Advice{ID: "log", Changes: []Change{{Kind: Setting, Name: "wal_buffers",
@@ -56,7 +56,7 @@ func failedRestart(t *testing.T, b *bench) {
 		}
 	}
 	if len(out.Steps) != 7 || !slices.Equal(reverted, []string{preloaded, "wal_buffers"}) {
-		t.Errorf("put back is %q of %+v", reverted, out.Steps)
+		t.Errorf("restored: %q of %+v", reverted, out.Steps)
 	}
 	if mem := value[string](t, dsn, "SHOW work_mem"); mem != "9MB" {
 		t.Errorf("work_mem is %s: it kept no server from starting", mem)
@@ -124,7 +124,7 @@ func revertStartsOurs(t *testing.T, b *bench) {
 	}
 }
 
-// filesOfOthers are not changed: the answer are the lines.
+// filesOfOthers are not changed: the answer contains the lines to remove or replace.
 func filesOfOthers(t *testing.T, b *bench) {
 	h, _ := broken(t, b)
 	data := kept(t, h).Data

@@ -11,7 +11,8 @@ import (
 	"plimsoll/test/patience"
 )
 
-// TestApplier is about servers of somebody else: half forbidden, busy, with traps, and one that does not start again.
+// TestApplier is about other people's servers: with few privileges, busy, with hostile objects, and one that does not
+// restart.
 func TestApplier(t *testing.T) {
 	b := newSmall(t)
 	for name, test := range map[string]func(*testing.T, *bench){
@@ -38,7 +39,7 @@ func oneRefusal(t *testing.T, b *bench) {
 	}
 	if len(out.Refused) != 2 || out.Refused[0].Advice != "wrong" || !strings.Contains(out.Refused[0].Why, "work_mem") ||
 		out.Refused[1].Advice != "gone" || !strings.Contains(out.Refused[1].Why, "does not exist") {
-		t.Errorf("%+v", out.Refused)
+		t.Errorf("refused %+v, want the wrong value and the missing table", out.Refused)
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil {
 		t.Error(err)
@@ -66,7 +67,7 @@ func ownerOfATable(t *testing.T, b *bench) {
 	}
 	for _, r := range out.Refused {
 		if !strings.Contains(r.Why, "needs a superuser") {
-			t.Errorf("%+v", r)
+			t.Errorf("refused %+v, want that a superuser is needed", r)
 		}
 	}
 }
@@ -126,7 +127,7 @@ func unfinished(t *testing.T, dsn string) int {
 	return value[int](t, dsn, "SELECT count(*) FROM pg_index WHERE NOT indisvalid")
 }
 
-// buildCancelled by somebody: it is told, what it left is removed, and the others go on.
+// buildCancelled by somebody: it is reported, the invalid index is dropped, and the other builds go on.
 func buildCancelled(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	writer := clustertest.Connect(t, dsn, "")
@@ -170,7 +171,7 @@ func lockWait(t *testing.T, b *bench) {
 	}
 }
 
-// traps: whoever may create objects must not have a superuser run them.
+// traps: a user who may create objects must not be able to make a superuser run their code.
 func traps(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	sprung := clustertest.Traps(t, dsn)
@@ -213,7 +214,7 @@ func droppedIndex(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.Command, "TABLESPACE") || strings.Contains(out.Command, "CONCURRENTLY") {
-		t.Errorf("%s", out.Command)
+		t.Errorf("%s, want the tablespace, without CONCURRENTLY", out.Command)
 	}
 	if _, err := h.Revert(patience.Context(t)); err != nil {
 		t.Fatal(err)
@@ -260,7 +261,7 @@ func nameOfAnother(t *testing.T, b *bench) {
 	}
 }
 
-// revertGoesOn where one step cannot be taken back.
+// revertGoesOn with the other steps where one cannot be undone.
 func revertGoesOn(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	h := Applier{DSN: dsn, Folder: t.TempDir()}
@@ -273,7 +274,7 @@ func revertGoesOn(t *testing.T, b *bench) {
 		t.Errorf("%v, %+v", err, out)
 	}
 	if mem := value[string](t, dsn, "SHOW work_mem"); mem != "7MB" {
-		t.Errorf("work_mem is %s: it was not put back", mem)
+		t.Errorf("work_mem is %s: it was not restored", mem)
 	}
 }
 
@@ -281,11 +282,11 @@ func throughAPooler(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	_, err := (Applier{DSN: clustertest.Pooler(t, dsn), Folder: t.TempDir()}).Apply(patience.Context(t), several())
 	if err == nil || !strings.Contains(err.Error(), "pooler") || value[string](t, dsn, "SHOW work_mem") != "7MB" {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want the pooler refused and work_mem unchanged", err)
 	}
 }
 
-// overriddenSetting: ALTER SYSTEM writes it, and nobody gets it.
+// overriddenSetting: ALTER SYSTEM writes it, and no session gets it.
 func overriddenSetting(t *testing.T, b *bench) {
 	dsn := planted(t, b)
 	b.on(t, dsn, "ALTER DATABASE "+value[string](t, dsn, "SELECT current_database()::text")+" SET random_page_cost = 3")

@@ -12,8 +12,8 @@ import (
 )
 
 // Revert undoes what the journal says, the last first. What somebody else changed since is left as it is and reported;
-// what the server refuses is listed, and the rest goes on. Of a server that is down it puts back the settings in its
-// file, and starts it.
+// what the server refuses is listed, and the rest goes on. If the server is down it restores the settings in its file,
+// and starts it.
 func (h Applier) Revert(ctx context.Context) (*Outcome, error) {
 	w, end, err := h.open(ctx)
 	if isDown(err) {
@@ -44,7 +44,7 @@ func (w *worker) revertAll(ctx context.Context) error {
 		}
 		err := w.revert(ctx, s)
 		if why := (*refused)(nil); errors.As(err, &why) {
-			w.refuse(s.Advice, "take back: "+s.Change.text(), why)
+			w.refuse(s.Advice, "undo: "+s.Change.text(), why)
 			continue
 		}
 		if err != nil {
@@ -66,7 +66,7 @@ func (w *worker) revert(ctx context.Context, s *Step) error {
 	for _, sql := range statements {
 		err := w.execute(ctx, s.Change, sql)
 		if isGone(err) {
-			w.Say("%s: what it changed is no longer there", s.Change.text())
+			w.Say("%s: what it changed no longer exists", s.Change.text())
 			state = Left
 			break
 		}
@@ -98,12 +98,12 @@ func isGone(err error) bool {
 func (w *worker) isBack(ctx context.Context, s *Step) error {
 	now, err := w.index(ctx, s.Change.Index)
 	if err == nil && now.Exists && !now.Valid {
-		return &refused{"index " + s.Change.Index + " is not valid; --revert builds it again"}
+		return &refused{"index " + s.Change.Index + " is invalid; --revert rebuilds it"}
 	}
 	return refusalOf(err)
 }
 
-// undo of a step: the state that it then has, and the SQL; none: there is nothing to put back.
+// undo of a step: the state that it then has, and the SQL; none: there is nothing to undo.
 func (w *worker) undo(ctx context.Context, s Step) (state State, statements []string, err error) {
 	switch c := s.Change; {
 	case c.Kind == Setting:
@@ -125,7 +125,7 @@ func (w *worker) undoSetting(ctx context.Context, s Step) (state State, statemen
 		return "", nil, err
 	}
 	switch s.stateFor(now.Before) {
-	case unchanged: // the step was never made, or was put back and not noted
+	case unchanged: // the step was never made, or was reverted without a note
 		w.needs(c)
 		return Reverted, nil, nil
 	case foreign:
@@ -149,18 +149,18 @@ func (w *worker) undoBuild(ctx context.Context, s Step) (state State, statements
 	case !now.Exists:
 		return Reverted, nil, nil
 	case now.Builder != 0:
-		return "", nil, &refused{fmt.Sprintf("process %d builds it now", now.Builder)}
+		return "", nil, &refused{fmt.Sprintf("process %d is building it", now.Builder)}
 	case now.Needed != "":
 		w.Say("index %s is left as it is: it is needed now by %s", c.Index, now.Needed)
 		return Left, nil, nil
 	case now.Definition != s.Made && !sameIndex(now.Definition, c.SQL):
-		w.Say("index %s is left as it is: somebody has made another one since: %s", c.Index, now.Definition)
+		w.Say("index %s is left as it is: somebody has created another one since: %s", c.Index, now.Definition)
 		return Left, nil, nil
 	}
 	return Reverted, []string{c.Undo}, nil
 }
 
-// undoDrop makes an index again as it was.
+// undoDrop recreates an index as it was.
 func (w *worker) undoDrop(ctx context.Context, s Step) (state State, statements []string, err error) {
 	c := s.Change
 	statements = s.Restore
@@ -172,9 +172,9 @@ func (w *worker) undoDrop(ctx context.Context, s Step) (state State, statements 
 	case err != nil:
 		return "", nil, err
 	case now.Builder != 0:
-		return "", nil, &refused{fmt.Sprintf("process %d builds it now", now.Builder)}
+		return "", nil, &refused{fmt.Sprintf("process %d is building it", now.Builder)}
 	case now.Exists && !sameIndex(now.Definition, withoutTablespace(statements[0])):
-		w.Say("index %s is left as it is: somebody has made another one since: %s", c.Index, now.Definition)
+		w.Say("index %s is left as it is: somebody has created another one since: %s", c.Index, now.Definition)
 		return Left, nil, nil
 	case now.Exists && now.Valid && s.State == Planned: // it was never dropped
 		return Reverted, nil, nil
@@ -194,7 +194,7 @@ func withoutTablespace(create string) string {
 	return before
 }
 
-// open step: one that is to be taken back.
+// open step: one that is to be reverted.
 func (s Step) open() bool { return slices.Contains([]State{Planned, Done}, s.State) }
 
 // found says how a setting is now, against what a step made of it.

@@ -56,17 +56,18 @@ const (
 	rowsFoundAtLeast = 1
 )
 
-func known(x, otherwise float64) float64 {
+func valueOr(x, otherwise float64) float64 {
 	if math.IsNaN(x) {
 		return otherwise
 	}
 	return x
 }
 
-// pays says whether the planner would rather read so many rows by an index than the whole table, and gain by it. It
+// pays says whether the planner would read so many rows by an index rather than the whole table, and gain from it. It
 // counts as the planner does for a bitmap scan of rows that lie anywhere.
 func (s *server) pays(t table, rows float64) bool {
-	random, seq := known(s.figure("random_page_cost"), randomPageCost), known(s.figure("seq_page_cost"), seqPageCost)
+	random := valueOr(s.figure("random_page_cost"), randomPageCost)
+	seq := valueOr(s.figure("seq_page_cost"), seqPageCost)
 	pages := t.Pages
 	if pages < 1 { // not vacuumed yet
 		pages = max(1, t.Live*bytesOfRow/bytesOfPage)
@@ -81,7 +82,7 @@ func (s *server) pays(t table, rows float64) bool {
 	return byIndex <= indexGain.Value*whole
 }
 
-// useful columns for an index, with the rows that a call then finds; none: it would not be used, or nobody knows.
+// useful columns for an index, with the rows that a call then finds; none: it would not be used, or that is not known.
 func (s *server) useful(t table, keys []column, one statement) (used []column, rows float64, why string) {
 	var unknown, same []string
 	keys = slices.Clone(keys)
@@ -105,10 +106,10 @@ func (s *server) useful(t table, keys []column, one statement) (used []column, r
 	case len(used) > 0 && s.pays(t, rows):
 		return used, rows, ""
 	case len(unknown) > 0:
-		why = "how the values of " + strings.Join(unknown, ", ") +
-			" spread is not known: ANALYZE, and the right to read it"
+		why = "the distribution of the values of " + strings.Join(unknown, ", ") +
+			" is not known: this needs ANALYZE and the right to read them"
 	case len(used) > 0:
-		why = "an index would not pay: one value has too many of the rows"
+		why = "an index would not pay off: one value has too many of the rows"
 	case len(same) > 0:
 		why = "nearly all rows have the same value of " + strings.Join(same, ", ") + ": no index on it would be used"
 	}
@@ -118,7 +119,7 @@ func (s *server) useful(t table, keys []column, one statement) (used []column, r
 	return nil, rows, why
 }
 
-// covered: an index of the table begins with one of the columns, so that the scan has another reason.
-func covered(keys []column, indexes []index) bool {
+// hasIndexFor: an index of the table begins with one of the columns, so that the scan has another reason.
+func hasIndexFor(keys []column, indexes []index) bool {
 	return slices.ContainsFunc(indexes, func(i index) bool { return i.beginsWith(keys) })
 }

@@ -81,11 +81,11 @@ func (s *server) open(ctx context.Context) error {
 	s.Cluster = s.options.Cluster
 	switch {
 	case s.number < versionLeast:
-		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL %s, and 15 is the oldest that "+
-			"can be advised on", s.Version), "")
+		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL "+
+			"%s; the oldest supported version is 15", s.Version), "")
 	case !may:
-		return problem.New(problem.Environment, fmt.Errorf("user %s sees neither what the server does nor how it is "+
-			"set", s.User), "GRANT pg_monitor TO "+pgx.Identifier{s.User}.Sanitize())
+		return problem.New(problem.Environment, fmt.Errorf("user %s may not see "+
+			"the server's activity and settings", s.User), "GRANT pg_monitor TO "+pgx.Identifier{s.User}.Sanitize())
 	}
 	all, err := ask[setting](ctx, s, settingsSQL)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *server) open(ctx context.Context) error {
 func (s *server) lookAtMachine(ctx context.Context) {
 	here, err := postgres.Inspect(ctx, s.options.DSN)
 	if err != nil || here.Postmaster == 0 {
-		s.miss("machine", "the server runs elsewhere, or in a container: its memory, disk and files are not seen")
+		s.miss("machine", "the server runs elsewhere, or in a container: its memory, disk and files are not visible")
 		return
 	}
 	// What binds the server counts: its control group may be another one than ours.

@@ -12,8 +12,8 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// settle makes the settings work: a reload, or a restart of what is ours. After an apply a server that does not start
-// gets the old settings back.
+// settle makes the settings take effect: a reload, or a restart of what is ours. After an apply a server that does not
+// start gets the old settings back.
 func (w *worker) settle(ctx context.Context, applied bool) error {
 	if !w.reload {
 		return nil
@@ -42,10 +42,10 @@ func (w *worker) settle(ctx context.Context, applied bool) error {
 		return nil
 	case w.Restart == nil:
 		w.need("restart the server: some of these settings take effect only then. If it does not start with them, " +
-			"'plimsoll advise --revert' puts the old ones back in its file, on its own machine")
+			"'plimsoll advise --revert' restores the old ones in its file, on its own machine")
 		return nil
 	}
-	w.Say("the server is restarted")
+	w.Say("the server was restarted")
 	w.conn.Close(ctx)
 	err := w.Restart(whole) // its last checkpoint may take minutes: given up in between, it would stay down
 	if err == nil || !applied || w.Start == nil {
@@ -92,7 +92,7 @@ const (
 	reloadLookMost = time.Second
 )
 
-// overridden settings are in the file and have no effect: the server's command line, or the database, goes before it.
+// overridden settings are in the file and have no effect: the server's command line, or the database, overrides it.
 func (w *worker) overridden(ctx context.Context) error {
 	var names []string
 	for _, s := range w.out.Steps {
@@ -107,12 +107,12 @@ func (w *worker) overridden(ctx context.Context) error {
 		return err
 	}
 	if len(over) > 0 {
-		w.need("set elsewhere, which goes before ALTER SYSTEM, so without an effect: " + strings.Join(over, ", "))
+		w.need("set elsewhere, which overrides ALTER SYSTEM, so without effect: " + strings.Join(over, ", "))
 	}
 	return nil
 }
 
-// startAgain puts back the settings that the restart was for, in the file of the server that does not start, and starts
+// startAgain restores the settings that the restart was for, in the file of the server that does not start, and starts
 // it with them.
 func (w *worker) startAgain(ctx context.Context, pending []string, why error) error {
 	of := func(s Step) bool { return slices.Contains(pending, s.Change.Name) }
@@ -125,19 +125,19 @@ func (w *worker) startAgain(ctx context.Context, pending []string, why error) er
 	if err != nil {
 		w.out.ByHand = w.journal.byHand(of)
 		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it did not start with the new "+
-			"settings (%w), and the old ones could not be put back: %w", why, err),
-			"change the lines that are listed, and start it")
+			"settings (%w), and the old ones could not be restored: %w", why, err),
+			"change the listed lines, and start it")
 	}
 	for _, s := range put {
-		w.Say("%s: put back in %s", s.Change.Name, w.journal.autoConf())
+		w.Say("%s: restored in %s", s.Change.Name, w.journal.autoConf())
 	}
 	if w.DSN, err = w.Start(ctx); err != nil {
 		return problem.New(problem.ClassOf(why), fmt.Errorf("the server is down: it started neither with the new "+
 			"settings (%w) nor with the old ones (%w)", why, err), "the old settings are in "+w.journal.autoConf())
 	}
-	return problem.New(problem.ClassOf(why), fmt.Errorf("the server did not start with %s; the old settings are back, "+
-		"and it runs: %w", changesText(put), why),
-		"what else was applied stays; 'plimsoll advise --revert' takes it back")
+	return problem.New(problem.ClassOf(why), fmt.Errorf("the server did not start with %s; "+
+		"it runs with the old settings again: %w", changesText(put), why),
+		"other changes stay applied; 'plimsoll advise --revert' undoes them")
 }
 
 // shown in the outcome: steps that it has, as they are by now.

@@ -80,16 +80,16 @@ func TestWholeScans_NamesWhatIsMissing(t *testing.T) {
 
 func TestShort_HoldsNoValues(t *testing.T) {
 	if got := short("SELECT 'it''s  secret', 42\n FROM t1"); got != "SELECT ?, ? FROM t1" {
-		t.Errorf("%q", got)
+		t.Errorf("shortened to %q, want it without values", got)
 	}
 	if got := short("SELECT $$it is secret$$, n, $a$ b $ secret $a$ FROM t"); got != "SELECT ?, n, ? FROM t" {
-		t.Errorf("%q", got)
+		t.Errorf("shortened to %q, want it without values", got)
 	}
 }
 
 func TestIndexName(t *testing.T) {
 	if got := indexName("orders", []string{"a", "b"}); got != "plimsoll_orders_a_b_idx" {
-		t.Errorf("%s", got)
+		t.Errorf("index name %s, want plimsoll_orders_a_b_idx", got)
 	}
 	table := strings.Repeat("ж", 31)
 	one, other := indexName(table, []string{"a"}), indexName(table, []string{"b"})
@@ -100,13 +100,13 @@ func TestIndexName(t *testing.T) {
 
 func TestLiterals_QuoteEachOfAList(t *testing.T) {
 	if got := literals("shared_preload_libraries", `a, "b"`); got != "'a', 'b'" {
-		t.Errorf("%s", got)
+		t.Errorf("literals %s, want each name quoted", got)
 	}
 	if got := literals("shared_preload_libraries", ""); got != "DEFAULT" {
 		t.Errorf("a server that must load %s does not start", got)
 	}
 	if got := literals("work_mem", "it's"); got != "'it''s'" {
-		t.Errorf("%s", got)
+		t.Errorf("literal %s, want the quote doubled", got)
 	}
 }
 
@@ -116,16 +116,16 @@ func TestLibraries_AreAddedToWhatIsThereAndToEachOther(t *testing.T) {
 	all := s.notLoaded([]fileSetting{{Name: preloaded, Setting: "old, waits"}, {Name: "auto_explain.x", Line: 1},
 		{Name: "plantuner.x", Line: 2}}, nil)
 	if len(all) != 2 || all[0].Changes[0].Value != "old, waits,auto_explain" {
-		t.Fatalf("%+v", all)
+		t.Fatalf("libraries not loaded: %+v, want two, the first added to the list", all)
 	}
 	if got := all[1].Changes[0].Value; got != "old, waits,plantuner" {
-		t.Errorf("%s", got)
+		t.Errorf("list %s, want plantuner added to it", got)
 	}
 	if got := withLibrary(`a, "b"`, "b"); got != `a, "b"` {
-		t.Errorf("%s", got)
+		t.Errorf("list %s, want it unchanged", got)
 	}
 	if got := withLibrary("", "b"); got != "b" {
-		t.Errorf("%s", got)
+		t.Errorf("list %s, want b alone", got)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestWorkMem_IsBoundedByAllConnections(t *testing.T) {
 	d := &databaseFigures{Spills: 1000, Spilled: 1000 << 30, Backends: 1}
 	a := s.workMem(d)
 	if a == nil || len(a.Changes) != 1 || a.Changes[0].Value != "32MB" {
-		t.Errorf("%+v", a)
+		t.Errorf("advice %+v, want work_mem of 32MB", a)
 	}
 	s.settings["work_mem"] = setting{Setting: "32768", Unit: "kB"}
 	if a := s.workMem(d); a == nil || a.Applicable() || a.Level != Note {

@@ -56,8 +56,8 @@ func (s *server) readStatements(ctx context.Context) ([]statement, error) {
 			return nil, kept
 		}
 	} else {
-		s.miss("missing indexes: pg_stat_statements", "the extension is not in this database: only the last statement "+
-			"of each session was looked at")
+		s.miss("missing indexes: pg_stat_statements", "the extension is not installed in this database: only the "+
+			"last statement of each session was examined")
 	}
 	return ask[statement](ctx, s, seenStatementsSQL)
 }
@@ -75,8 +75,8 @@ var (
 	orWord      = regexp.MustCompile(`(?i)\bor\b`)
 )
 
-// compared are the columns of a table that a statement compares with values, as the pattern says. Beside other tables a
-// column counts only with the table's name or alias before it.
+// compared are the columns of a table that a statement compares with values, as the pattern says. In a statement with
+// other tables a column counts only with the table's name or alias before it.
 func compared(sql, table string, columns []column, pattern string) (found []column) {
 	name := regexp.QuoteMeta(table)
 	before := ""
@@ -108,7 +108,7 @@ func compared(sql, table string, columns []column, pattern string) (found []colu
 	return found
 }
 
-// withoutAlternatives is a condition without what stands beside OR, for which one index finds no row sooner.
+// withoutAlternatives is a condition without the operands of OR, for which one index finds no row sooner.
 func withoutAlternatives(condition string) string {
 	levels := [][]byte{nil} // of parentheses
 	leave := func() {

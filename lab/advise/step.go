@@ -30,7 +30,7 @@ func (w *worker) apply(ctx context.Context, a Advice, c Change) error {
 	}
 	if there && half < 0 {
 		w.out.Already = append(w.out.Already, a.ID)
-		w.Say("%s: done before", c.text())
+		w.Say("%s: already done", c.text())
 		w.needs(c)
 		return nil
 	}
@@ -49,8 +49,8 @@ func (w *worker) apply(ctx context.Context, a Advice, c Change) error {
 	return w.made(ctx, s)
 }
 
-// made notes a change in the journal. Of an index it keeps the definition: on the way back it is dropped only as
-// we made it.
+// made notes a change in the journal. Of an index it keeps the definition: a revert drops it only if it is as we made
+// it.
 func (w *worker) made(ctx context.Context, s *Step) error {
 	c := s.Change
 	if c.creates() {
@@ -165,11 +165,11 @@ func (w *worker) library(ctx context.Context, c Change) (Change, error) {
 	case strings.Contains(answer.Message+answer.Hint+answer.Detail, preloaded): // it is there, and loads only so
 		return c, nil
 	}
-	return c, &refused{fmt.Sprintf("library %s cannot be loaded, and a server that must load it does not start: %s",
+	return c, &refused{fmt.Sprintf("library %s cannot be loaded, and a server that has to load it would not start: %s",
 		c.Library, answer.Message)}
 }
 
-// settingWithin bounds a statement that Ctrl-C must not cut in two: it takes milliseconds.
+// settingWithin bounds a statement that Ctrl-C must not interrupt: it takes milliseconds.
 const settingWithin = 30 * time.Second
 
 // cleanupMost bounds the wait until the server knows that a statement is given up.

@@ -17,7 +17,7 @@ func (r *Report) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  prices: %s\n", r.Diagnosis)
 	}
 	if len(r.Advice) == 0 {
-		b.WriteString("\n  none: nothing that was looked at needs a change\n")
+		b.WriteString("\n  none: nothing that was examined needs a change\n")
 	}
 	for i, a := range r.Advice {
 		a.text(&b, i+1)
@@ -76,5 +76,6 @@ func (g *Range) text() string {
 	if g == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s to %s of the time, if no other wait replaces it", human.Share(g.Low), human.Share(g.High))
+	return fmt.Sprintf("%s to %s of the time, unless another wait takes its place", human.Share(g.Low),
+		human.Share(g.High))
 }

@@ -36,7 +36,7 @@ const (
 	StopWorker Ending = "stop-worker"  // SIGTERM to a worker of the ERP; the server lives
 )
 
-// planned says that nobody may lose anything by it.
+// planned says that nothing may be lost by it.
 func (w Ending) planned() bool {
 	switch w {
 	case Orderly, Smart, Down, StopWorker:
@@ -54,12 +54,12 @@ type Durability string
 const (
 	Sync       Durability = "sync"        // flushed before they are acknowledged
 	Group      Durability = "group"       // the same, several at once; of the ERP's workers
-	DurableAck Durability = "durable-ack" // flushed before the user is told, after the locks are free; the same
+	DurableAck Durability = "durable-ack" // flushed before the acknowledgement, after the locks are released; the same
 	Async      Durability = "async"       // acknowledged before they are flushed: what is lost is counted
 	Unsafe     Durability = "unsafe"      // fsync=off
 )
 
-// Load is what works on the server.
+// Load is what runs on the server.
 type Load string
 
 const (
@@ -100,7 +100,7 @@ type Options struct {
 	Workers int
 	// Kept is a file with the result of each seed, from which a later run continues with the next seed. Empty: none.
 	Kept string
-	// Promote ends the primary for good: its standby is promoted, and stock is taken of that.
+	// Promote ends the primary for good: its standby is promoted, and its content is checked.
 	Promote bool
 	// Asynchronous makes the primary's commits not wait for the standby.
 	Asynchronous bool
@@ -117,20 +117,20 @@ type Progress struct {
 	What      string
 }
 
-// check what cannot go together.
+// check rejects options that exclude each other.
 func (o Options) check() error {
 	usage := func(text, hint string) error { return problem.New(problem.Usage, errors.New(text), hint) }
 	switch {
 	case o.Load == SQL && (o.Durability == DurableAck || o.Durability == Group):
-		return usage(string(o.Durability)+" is a mode of the application server, and the load is sql",
+		return usage(string(o.Durability)+" is a mode of the application server, which the load sql does not use",
 			"use the load erp")
 	case o.Promote && (o.Ending.leavesServer() || o.Ending == Backend || o.Ending == Smart || o.Ending == Down):
-		return usage(string(o.Ending)+" leaves the primary alive, and its standby cannot take its place",
+		return usage(string(o.Ending)+" leaves the primary running, so its standby cannot take over",
 			"use --power-cut, --kill all, --stop orderly or --stop immediate")
 	case o.Load == SQL && o.Ending.leavesServer():
-		return usage("the load sql has no worker that could be ended", "use the load erp")
+		return usage("the load sql has no worker to end", "use the load erp")
 	case o.Load == ERP && o.Ending == Smart:
-		return usage("a smart stop waits for all sessions, and the workers of the ERP keep theirs", "use the load sql")
+		return usage("a smart stop waits for all sessions, but the ERP's workers keep theirs", "use the load sql")
 	}
 	return nil
 }
@@ -156,13 +156,13 @@ func (o Options) settings() []profile.Setting {
 	}, o.Spec.Settings...)
 }
 
-// workload is what loads the server, and what it knows of what must be there afterwards.
+// workload is what loads the server, and what it knows must be there afterwards.
 type workload interface {
 	// prepare a server that runs.
 	prepare(ctx context.Context) error
 	// load the server; see lab.load.
 	load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error)
-	// stock compares what is there with what was acknowledged.
+	// stock compares the content with what was acknowledged.
 	stock(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error
 	// database that it works on.
 	database() string
@@ -213,8 +213,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	}
 	l.report.Left = l.Seeds - len(l.report.Cuts)
 	if ctx.Err() != nil {
-		err = problem.New(problem.Interrupted, fmt.Errorf("interrupted after %d of %d ends of the server; its cluster "+
-			"was removed", len(l.report.Cuts), l.Seeds), l.hintInterrupted())
+		err = problem.New(problem.Interrupted, fmt.Errorf("interrupted after %d of "+
+			"%d rounds; the cluster was removed", len(l.report.Cuts), l.Seeds), l.hintInterrupted())
 	}
 	return l.report, err
 }
@@ -228,7 +228,7 @@ func (l *lab) hintInterrupted() string {
 
 func (l *lab) run(ctx context.Context) (err error) {
 	l.began = time.Now()
-	l.step("making a cluster")
+	l.step("creating a cluster")
 	l.Spec.Settings, l.Spec.SocketOnly = l.settings(), true
 	if l.Promote {
 		l.Spec.Log = cluster.ReplicaLog
@@ -373,7 +373,7 @@ func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err err
 	return loaded.acks, at, nil
 }
 
-// recover starts the server without the library and takes stock.
+// recover starts the server without the library and checks its content.
 func (l *lab) recover(ctx context.Context, in *cluster.Cluster, one *Cut, acks []ack, at time.Time) error {
 	if l.standby != nil {
 		return l.takeOver(ctx, one, acks, at)
@@ -387,7 +387,7 @@ func (l *lab) recover(ctx context.Context, in *cluster.Cluster, one *Cut, acks [
 		if problem.ClassOf(err) == problem.Environment {
 			return err
 		}
-		one.Damage = append(one.Damage, "it does not recover: "+err.Error())
+		one.Damage = append(one.Damage, "the server does not recover: "+err.Error())
 		one.Acknowledged, one.Lost = len(acks), len(acks)
 		return nil
 	}
@@ -398,6 +398,6 @@ func (l *lab) recover(ctx context.Context, in *cluster.Cluster, one *Cut, acks [
 	return errors.Join(err, p.Kill(context.WithoutCancel(ctx)))
 }
 
-// recovering is the start after an end. What it makes is looked at and thrown away, and no power is cut again, so
+// recovering is the start after an end. What it makes is checked and thrown away, and the power is not cut again, so
 // nothing needs to reach the disk: a recovery begins by flushing every file of the data.
 var recovering = cluster.StartOptions{Settings: []profile.Setting{{Name: "fsync", Value: "off"}}}

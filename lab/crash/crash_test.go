@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	workertest.Become()
-	becomeShop()
+	runAsShop()
 	flag.Parse()
 	thorough.Checks(3) // of real servers and workers
 	leak.Main(clustertest.Runner(m))
@@ -192,7 +192,7 @@ func TestAPowerCutLosesWhatTheFormulaExplains(t *testing.T) {
 		// followed came at the end, and is no time old.
 		if c.LostDocuments != c.Lost || c.LostMS < 0 || c.LostWALBytes < 0 || c.ExplainedMS < 600 ||
 			c.ExplainedWALBytes < 0 || c.Lost == 0 && (c.LostMS > 0 || c.LostWALBytes > 0) {
-			t.Errorf("%+v", c)
+			t.Errorf("losses that do not fit each other: %+v", c)
 		}
 	}
 }

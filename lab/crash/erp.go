@@ -50,7 +50,7 @@ func (*erpWork) database() string { return erpDatabase }
 
 func (e *erpWork) prepare(ctx context.Context) error {
 	if err := postgres.Execute(ctx, e.cluster.SocketDSN("").Secret(), "CREATE DATABASE "+erpDatabase); err != nil {
-		return fmt.Errorf("make the base: %w", err)
+		return fmt.Errorf("create the base: %w", err)
 	}
 	db, err := database.Open(ctx, e.dsn(), database.Options{Connections: 2})
 	if err != nil {
@@ -71,8 +71,7 @@ func (e *erpWork) prepare(ctx context.Context) error {
 
 func (e *erpWork) dsn() string { return e.serving().SocketDSN(erpDatabase).Secret() }
 
-// begin starts the workers and puts the users to work. Those who repeat send an operation again until it is known what
-// became of it.
+// begin starts the workers and the users. Users that repeat send an operation again until its outcome is known.
 func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (err error) {
 	e.failed = map[string]int{}
 	e.stop.Store(false)
@@ -95,9 +94,9 @@ func (e *erpWork) begin(ctx context.Context, last func() uint64, repeat bool) (e
 		}
 	}
 	for n, s := range sessions {
-		choose, pause := drawn, time.Duration(0)
+		choose, pause := randomOperation, time.Duration(0)
 		if n >= e.Sessions {
-			choose, pause = drawnList, lookEvery
+			choose, pause = randomList, lookEvery
 		}
 		e.users.Add(1)
 		go func() {
@@ -155,8 +154,8 @@ func (e *erpWork) once(ctx context.Context, n int, user string, s *client.Sessio
 // addresses of workers differ from one to the next.
 var addresses = regexp.MustCompile(`127\.0\.0\.1:[0-9]+(->127\.0\.0\.1:[0-9]+)?`)
 
-// drawn is an operation by its weight.
-func drawn(random *rand.Rand) string {
+// randomOperation draws an operation by its weight.
+func randomOperation(random *rand.Rand) string {
 	all := operations.All()
 	left := random.Float64() * 100
 	for _, op := range all {
@@ -167,7 +166,7 @@ func drawn(random *rand.Rand) string {
 	return all[0].ID
 }
 
-// Beside the users, lookers read lists of the newest documents again and again: what others have just made, and what
+// Besides the users, lookers read lists of the newest documents again and again: what others have just made, and what
 // a cut may undo if nobody waited for its flush.
 const (
 	lookers   = 2 // of both organisations of the base
@@ -183,7 +182,7 @@ var lists = func() (ids []string) {
 	return ids
 }()
 
-func drawnList(random *rand.Rand) string { return lists[random.IntN(len(lists))] }
+func randomList(random *rand.Rand) string { return lists[random.IntN(len(lists))] }
 
 // failures since the last time.
 func (e *erpWork) failures() map[string]int {
@@ -227,7 +226,7 @@ func (e *erpWork) load(ctx context.Context, last func() uint64, _ func([]int) er
 	return result, ctx.Err()
 }
 
-// finishOperations lets every user end the operation under way, and work no more.
+// finishOperations lets every user finish the operation under way, and start no more.
 func (e *erpWork) finishOperations() {
 	e.stop.Store(true)
 	e.users.Wait()
@@ -277,7 +276,7 @@ func (e *erpWork) stock(ctx context.Context, in *cluster.Cluster, one *Cut, acks
 	return nil
 }
 
-// reconcile the keys and documents that are there with what users know.
+// reconcile the keys and documents found with what users know.
 func (e *erpWork) reconcile(one *Cut, keys, documents []string, acks []ack, at time.Time) {
 	var done, shown []ack
 	for _, a := range acks {
@@ -294,10 +293,10 @@ func (e *erpWork) reconcile(one *Cut, keys, documents []string, acks []ack, at t
 	}
 	for _, key := range keys {
 		if e.record.repeat && !known[key] && !e.record.uncertain(key) {
-			one.Damage = append(one.Damage, "done, though it was repeated until it was refused: "+key)
+			one.Damage = append(one.Damage, "carried out although it was repeated until it was refused: "+key)
 		}
 		if times[key]++; times[key] == 2 {
-			one.Damage = append(one.Damage, "done more than once: "+key)
+			one.Damage = append(one.Damage, "carried out more than once: "+key)
 		}
 	}
 	var readers Cut

@@ -15,7 +15,7 @@ import (
 )
 
 // erpEnds lets the users work through all ends of the server, or of a worker: operations that were cut off are repeated
-// under their keys when it is there again. Stock is taken while everybody rests.
+// under their keys when it is there again. The content is checked while all users are idle.
 func (l *lab) erpEnds(ctx context.Context, e *erpWork) (err error) {
 	p, err := l.cluster.Start(ctx, cluster.StartOptions{FlushLatency: l.FlushLatency})
 	if err != nil {
@@ -98,11 +98,11 @@ func (l *lab) endAndStart(ctx context.Context, e *erpWork, p *cluster.Postmaster
 	return l.cluster.Start(ctx, cluster.StartOptions{FlushLatency: l.FlushLatency})
 }
 
-// backendsSQL are sessions of workers, those at work first.
+// backendsSQL are sessions of workers, active ones first.
 const backendsSQL = `SELECT pid::text FROM pg_stat_activity WHERE backend_type = 'client backend'
 	AND pid <> pg_backend_pid() ORDER BY state = 'active' DESC, pid LIMIT 8`
 
-// killBackend kills a session of a worker, and waits until the server lets somebody in again.
+// killBackend kills a session of a worker, and waits until the server accepts connections again.
 func (l *lab) killBackend(ctx context.Context, random *rand.Rand) error {
 	conn, err := l.connect(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (l *lab) killBackend(ctx context.Context, random *rand.Rand) error {
 			return err
 		}
 		if len(pids) == 0 {
-			return errors.New("no session of a worker is there to be killed")
+			return errors.New("there is no worker's session to kill")
 		}
 		var pid int
 		if _, err := fmt.Sscan(pids[random.IntN(len(pids))], &pid); err != nil {
@@ -131,7 +131,8 @@ func (l *lab) killBackend(ctx context.Context, random *rand.Rand) error {
 	}
 }
 
-// ended says that the postmaster has ended all sessions, this one too. Who is let in before that proves nothing.
+// ended says that the postmaster has ended all sessions, this one too. A connection accepted before that proves
+// nothing.
 func ended(ctx context.Context, conn *pgx.Conn) bool {
 	for range 200 {
 		if conn.Ping(ctx) != nil {

@@ -26,7 +26,7 @@ func TestLeftoversAreTemporaryFilesAlone(t *testing.T) {
 	want := []string{}
 	for _, path := range []string{"base/5/t12_16401.1", "base/5/t3_16400", "base/5/t3_1_fsm",
 		"base/pgsql_tmp/pgsql_tmp7.0"} {
-		want = append(want, "a temporary file is left: "+path)
+		want = append(want, "a temporary file was left behind: "+path)
 	}
 	slices.Sort(found)
 	if !slices.Equal(found, want) {

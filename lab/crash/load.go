@@ -64,7 +64,7 @@ func operationsOf(acks []ack) (n int) {
 	return n
 }
 
-// stake is the last record before anything was at stake: a cut up to there finds no acknowledged operation.
+// stake is the last record before anything could be lost: a cut up to there finds no acknowledged operation.
 func (l *loaded) stake() uint64 {
 	if len(l.acks) == 0 {
 		return l.begin
@@ -120,12 +120,12 @@ func (l *documents) prepare(ctx context.Context) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, tables); err != nil {
-		return fmt.Errorf("make the tables: %w", err)
+		return fmt.Errorf("create the tables: %w", err)
 	}
 	return nil
 }
 
-// load works until its time is over; end, if any, is called while the sessions are at work.
+// load runs until its time is over; end, if any, is called while the sessions are active.
 func (l *documents) load(ctx context.Context, last func() uint64, end func(backends []int) error) (*loaded, error) {
 	var conns []*pgx.Conn
 	defer func() {
@@ -188,7 +188,8 @@ func work(ctx context.Context, conn *pgx.Conn, session int64, last func() uint64
 	for n := int64(1); ctx.Err() == nil; n++ {
 		id := session<<32 | n
 		var wal pgtype.Numeric
-		// Cancelling the context would cut the connection in mid-operation, whose answer may be on its way.
+		// Cancelling the context would cut the connection in the middle of an operation, whose answer may be on its
+		// way.
 		err := conn.QueryRow(context.WithoutCancel(ctx), operation, id, (session*7+n)%accounts, n%100).Scan(&wal)
 		if err != nil {
 			return acks, fmt.Errorf("post a document: %w", err)

@@ -23,7 +23,7 @@ type logPoint struct {
 	wal    int64
 }
 
-// logWatch reads the log's position beside a load.
+// logWatch reads the log's position during a load.
 type logWatch struct {
 	delay  time.Duration // wal_writer_delay
 	points []logPoint
@@ -118,7 +118,7 @@ func (c *Cut) explain(w *logWatch, flush time.Duration, at time.Time) {
 	}
 }
 
-// watched is a load, with the log watched beside it.
+// watched is a load during which the log is watched.
 func (l *lab) watched(ctx context.Context, last func() uint64) (result *loaded, err error) {
 	conn, err := l.connect(ctx)
 	if err != nil {

@@ -24,7 +24,7 @@ func TestTheFormulaExplainsThreeDelaysAndAFlush(t *testing.T) {
 	c.explain(w, 150*time.Millisecond, from.Add(1450*time.Millisecond))
 	// 750 ms before 1450 ms: the point of 700 ms is the last one that is not later
 	if c.ExplainedMS != 750 || c.ExplainedWALBytes != 8000 || c.WALBytesPerS < 9999 || c.WALBytesPerS > 10001 {
-		t.Fatalf("%+v", c)
+		t.Fatalf("explained %+v, want 750 ms and 8000 bytes at 10,000 bytes a second", c)
 	}
 	for _, one := range []struct {
 		ms    float64
@@ -32,7 +32,7 @@ func TestTheFormulaExplainsThreeDelaysAndAFlush(t *testing.T) {
 		want  bool
 	}{{750, 8000, false}, {751, 10, true}, {10, 8001, true}} {
 		if c.LostMS, c.LostWALBytes = one.ms, one.bytes; c.Unexplained() != one.want {
-			t.Errorf("%+v", one)
+			t.Errorf("%+v: the other verdict on whether it is explained", one)
 		}
 	}
 	lost := c.count(nil, []ack{{key: "k", document: "d", at: from.Add(time.Second), wal: w.before(9).wal},

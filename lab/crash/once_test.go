@@ -31,7 +31,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// fault is what happens while clients are at work.
+// fault is what happens while clients are active.
 type fault string
 
 const (
@@ -179,7 +179,7 @@ func (s *shop) start(durability string, withStandby bool) {
 	s.env = []string{"PLIMSOLL_DSN=" + dsn, shopDurability + "=" + durability, shopOrganisation + "=" +
 		s.organisation.String()}
 	for n := range shopWorkers {
-		s.hire(n)
+		s.startWorker(n)
 	}
 }
 
@@ -209,8 +209,8 @@ func (s *shop) base() {
 	}))
 }
 
-// hire a worker, in the place of one that has gone.
-func (s *shop) hire(n int) {
+// startWorker starts one in the place of one that is gone.
+func (s *shop) startWorker(n int) {
 	w, err := worker.Start(s.ctx, []string{os.Args[0]}, s.env, nil)
 	s.must(err)
 	s.mutex.Lock()
@@ -272,12 +272,12 @@ func (s *shop) round(n int, r round) {
 			s.t.Fatal("nobody is answered")
 		}
 	}
-	s.happen(r)
+	s.inject(r)
 	clients.Wait()
 }
 
-// happen lets a fault come, and repairs what it broke.
-func (s *shop) happen(r round) {
+// inject causes the fault of a round, and repairs what it broke.
+func (s *shop) inject(r round) {
 	w := s.workers[r.Worker]
 	switch r.Fault {
 	case killServer:
@@ -290,10 +290,10 @@ func (s *shop) happen(r round) {
 		s.killBackend()
 	case killWorker:
 		w.Kill()
-		s.hire(r.Worker)
+		s.startWorker(r.Worker)
 	case stopWorker:
 		w.Stop()
-		s.hire(r.Worker)
+		s.startWorker(r.Worker)
 	case promote:
 		if s.standby == nil {
 			return // it is done once

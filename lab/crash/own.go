@@ -18,7 +18,7 @@ import (
 // ownName is how a cluster of a test is called: with the process that made it.
 var ownName = regexp.MustCompile(`^crash-([0-9]+)-[0-9]+$`)
 
-// OwnCluster makes a cluster that goes with its test. Whoever holds its load lock is at work on it.
+// OwnCluster makes a cluster that is removed with its test. The holder of its load lock is using it.
 func OwnCluster(ctx context.Context, clusters *cluster.Store, spec cluster.Spec) (c *cluster.Cluster, load *lock.Lock,
 	err error) {
 	if err := sweep(ctx, clusters); err != nil {
@@ -56,7 +56,7 @@ func sweep(ctx context.Context, clusters *cluster.Store) error {
 		err = remove(ctx, clusters, c)
 		_ = load.Release()
 		if err != nil {
-			return fmt.Errorf("remove what a killed test left: %w", err)
+			return fmt.Errorf("remove the cluster of a killed test: %w", err)
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func TestItCleansUpAndGoesOn(t *testing.T) {
 	}
 	o.Sessions++
 	if _, err := crash.Run(t.Context(), o); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("other conditions, and it goes on: %v", err)
+		t.Errorf("with other settings it still goes on: %v", err)
 	}
 	if _, err := clusters.Find(left); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the cluster of a killed test is left: %v", err)

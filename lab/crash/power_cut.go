@@ -16,7 +16,7 @@ import (
 	"plimsoll/lab/crash/image"
 )
 
-// powerCuts loads the server, cuts its journal at many moments, and loads it anew.
+// powerCuts loads the server, cuts its journal at many moments, and loads it again.
 func (l *lab) powerCuts(ctx context.Context) error {
 	if err := l.makePlaces(ctx); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (l *lab) powerCuts(ctx context.Context) error {
 	return nil
 }
 
-func asItWas(string) error { return nil }
+func unchanged(string) error { return nil }
 
 func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 	dir, err := l.survivor().JournalDir()
@@ -71,7 +71,7 @@ type journalled struct {
 	end     uint64
 }
 
-// cutMany examines cuts of a load side by side, one in each place. What they show is kept in the order of seeds, so
+// cutMany examines cuts of a load in parallel, one in each place. What they show is kept in the order of seeds, so
 // that a later run goes on behind the last.
 func (l *lab) cutMany(ctx context.Context, load *journalled, cuts int) error {
 	first, done, kept := len(l.report.Cuts), make([]*Cut, cuts), 0
@@ -139,7 +139,7 @@ func (l *loaded) moment(seed, end uint64) uint64 {
 	return anywhere
 }
 
-// makePlaces where cuts of a load are examined side by side: the survivor of the load, and copies of it.
+// makePlaces where cuts of a load are examined in parallel: the survivor of the load, and copies of it.
 func (l *lab) makePlaces(ctx context.Context) error {
 	l.places = []*cluster.Cluster{l.survivor()}
 	if l.standby != nil { // one alone follows the primary

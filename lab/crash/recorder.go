@@ -20,7 +20,7 @@ type recorder struct {
 	crew      *crew
 	transport *http.Transport
 	last      func() uint64
-	// repeat sends an operation with a key again until it is known what became of it.
+	// repeat sends an operation with a key again until its outcome is known.
 	repeat bool
 
 	mutex   sync.Mutex
@@ -124,7 +124,7 @@ func (r *recorder) note(q *http.Request, key string, answer *http.Response, lost
 	switch {
 	case key == "":
 	case answer.StatusCode < 300:
-		r.keep(ack{key: key, number: r.last(), at: time.Now(), document: answered(answer)})
+		r.keep(ack{key: key, number: r.last(), at: time.Now(), document: documentOf(answer)})
 	case lost:
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
@@ -132,8 +132,8 @@ func (r *recorder) note(q *http.Request, key string, answer *http.Response, lost
 	}
 }
 
-// answered is the document that an answer is about; its body has been read and can be read again.
-func answered(answer *http.Response) string {
+// documentOf is the document that an answer is about; its body has been read and can be read again.
+func documentOf(answer *http.Response) string {
 	text, _ := io.ReadAll(answer.Body) // it is in memory
 	answer.Body = io.NopCloser(bytes.NewReader(text))
 	if found := documentID.FindSubmatch(text); found != nil {

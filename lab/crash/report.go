@@ -143,7 +143,7 @@ func (r *Report) Write(to io.Writer) error {
 	fmt.Fprintf(to, "%s, %d times, commits %s, load %s, %d sessions for %.3g s%s\n", r.Ending, len(r.Cuts),
 		r.Durability, r.loadText(), r.Sessions, r.DurationS, prefixed(", ", r.Engine))
 	if r.Standby != "" {
-		fmt.Fprintf(to, "the primary is gone each time; its standby (%s) is promoted\n", r.Standby)
+		fmt.Fprintf(to, "the primary is lost each time; its standby (%s) is promoted\n", r.Standby)
 	}
 	if r.FlushLatencyMS > 0 {
 		fmt.Fprintf(to, "a flush takes at least %.3g ms\n", r.FlushLatencyMS)
@@ -163,13 +163,14 @@ func (r *Report) Write(to io.Writer) error {
 		fmt.Fprintf(to, "%d operations failed: %s\n", r.Failed[why], why)
 	}
 	if n := r.unexplained(); n > 0 {
-		fmt.Fprintf(to, "%d ends lost more than %d wal_writer_delay and the longest flush, %.1f ms, explain\n", n,
+		fmt.Fprintf(to, "%d rounds lost more than %d wal_writer_delay and the longest flush (%.1f ms) explain\n", n,
 			flushCycles, r.LongestFlushMS)
 	}
 	if r.Left > 0 {
 		fmt.Fprintf(to, "%d seeds are left\n", r.Left)
 	}
-	_, err := fmt.Fprintf(to, "%d operations acknowledged, %d of them lost; %d of %d ends left damage\n", r.Operations,
+	_, err := fmt.Fprintf(to, "%d operations acknowledged, %d of "+
+		"them lost; %d of %d rounds left damage\n", r.Operations,
 		r.Lost(), r.Damaged(), len(r.Cuts))
 	return err
 }

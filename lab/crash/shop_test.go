@@ -21,8 +21,8 @@ const (
 	shopOrganisation = "PLIMSOLL_TEST_SHOP_ORGANISATION"
 )
 
-// becomeShop runs a worker instead of the tests if this process was started as one.
-func becomeShop() {
+// runAsShop runs a worker instead of the tests if this process was started as one.
+func runAsShop() {
 	durability := os.Getenv(shopDurability)
 	if durability == "" {
 		return

@@ -12,7 +12,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// serving is the cluster that works, or that stock is taken of.
+// serving is the cluster that serves the load, or whose content is checked.
 func (l *lab) serving() *cluster.Cluster {
 	if l.promoted {
 		return l.standby
@@ -34,7 +34,7 @@ func (l *lab) standbySpec() cluster.Spec {
 
 // makeStandby of the stopped primary, and keeps its data as they are when both have been stopped in order.
 func (l *lab) makeStandby(ctx context.Context) error {
-	l.step("making a standby")
+	l.step("creating a standby")
 	p, err := l.cluster.Start(ctx, cluster.StartOptions{})
 	if err != nil {
 		return err
@@ -81,11 +81,11 @@ func (l *lab) killStandby(ctx context.Context) error {
 // rewind both to what they were before the load.
 func (l *lab) rewind(ctx context.Context) error {
 	if l.standby != nil {
-		if err := l.standby.Rewind(ctx, asItWas); err != nil {
+		if err := l.standby.Rewind(ctx, unchanged); err != nil {
 			return err
 		}
 	}
-	return l.cluster.Rewind(ctx, asItWas)
+	return l.cluster.Rewind(ctx, unchanged)
 }
 
 // destroy what the test made, the standby first.
@@ -102,7 +102,7 @@ func (l *lab) destroy(ctx context.Context) (err error) {
 	return errors.Join(err, l.Clusters.Destroy(ctx, l.cluster.Name()))
 }
 
-// takeOver promotes the standby, which may have to recover first, and takes stock of it. The primary is gone.
+// takeOver promotes the standby, which may have to recover first, and checks its content. The primary is gone.
 func (l *lab) takeOver(ctx context.Context, one *Cut, acks []ack, at time.Time) (err error) {
 	began := time.Now()
 	if l.follows == nil { // its power was cut, too
@@ -153,7 +153,7 @@ func (l *lab) promoteHere(ctx context.Context) error {
 }
 
 // succeed has the standby take the place of a primary that is gone while users go on, and makes a new standby in the
-// old one's place: under the same names, so that workers find whichever takes writes.
+// old one's place: under the same names, so that workers find whichever accepts writes.
 func (l *lab) succeed(ctx context.Context) (*cluster.Postmaster, error) {
 	p, old := l.follows, l.cluster
 	l.follows = nil
@@ -174,7 +174,7 @@ func (l *lab) succeed(ctx context.Context) (*cluster.Postmaster, error) {
 	return p, l.startStandby(ctx, cluster.StartOptions{FlushLatency: l.FlushLatency})
 }
 
-// workersDSN names both servers: a worker takes the one that takes writes.
+// workersDSN names both servers: a worker uses the one that accepts writes.
 func (e *erpWork) workersDSN() string {
 	if e.standby == nil {
 		return e.dsn()

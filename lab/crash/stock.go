@@ -32,14 +32,14 @@ var checksOfDocuments = []check{
 	{"totals that differ from their documents", `SELECT count(*) FROM crash_total t LEFT JOIN
 		(SELECT account, sum(amount) AS amount, count(*) AS documents FROM crash_document GROUP BY 1) d USING (account)
 		WHERE t.amount <> coalesce(d.amount, 0) OR t.documents <> coalesce(d.documents, 0)`, nil},
-	{"documents without their three lines", `SELECT count(*) FROM crash_document d WHERE (SELECT count(*)
+	{"documents that lack some of their three lines", `SELECT count(*) FROM crash_document d WHERE (SELECT count(*)
 		FROM crash_line l WHERE l.document = d.id AND l.amount = d.amount) <> 3`, nil},
 	{"lines without a document", `SELECT count(*) FROM crash_line l WHERE NOT EXISTS (SELECT FROM crash_document d
 		WHERE d.id = l.document)`, nil},
 }
 
 // amchecks of a database that has the extension. Values out of line are followed from their rows, and their tables are
-// looked at like any other.
+// checked like any other.
 var amchecks = []check{
 	{"faults that amcheck finds in tables", `SELECT count(*) FROM pg_class c, verify_heapam(c.oid, check_toast => true)
 		WHERE c.relkind IN ('r', 'm', 't') AND c.relpersistence = 'p'`, nil},
@@ -80,11 +80,11 @@ func leftovers(data string) (found []string, err error) {
 			return err
 		}
 		if !d.IsDir() && (temporaryName.MatchString(d.Name()) || filepath.Base(filepath.Dir(path)) == "pgsql_tmp") {
-			found = append(found, "a temporary file is left: "+strings.TrimPrefix(path, data+"/"))
+			found = append(found, "a temporary file was left behind: "+strings.TrimPrefix(path, data+"/"))
 		}
 		return nil
 	}
-	owner := process.SeeAsOwner(data, func() { err = filepath.WalkDir(filepath.Join(data, "base"), look) })
+	owner := process.WithOwnerPermissions(data, func() { err = filepath.WalkDir(filepath.Join(data, "base"), look) })
 	return found, errors.Join(owner, err)
 }
 
@@ -93,7 +93,7 @@ func (l *lab) takeStock(ctx context.Context, in *cluster.Cluster, one *Cut, acks
 	conn, err := l.connectTo(ctx, in)
 	if err != nil {
 		one.Acknowledged, one.Lost = len(acks), len(acks)
-		return one.found(err, "it accepts no connections")
+		return one.found(err, "the server accepts no connections")
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	all := append(slices.Clone(amchecks), check{"temporary tables in the catalogs", temporarySQL, nil},

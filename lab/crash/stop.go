@@ -9,7 +9,7 @@ import (
 	"plimsoll/ground/postgres/cluster"
 )
 
-// stop the whole server in the way that is tried.
+// stop the whole server in the way under test.
 func (l *lab) stop(ctx context.Context, p *cluster.Postmaster) error {
 	switch l.Ending {
 	case All:
@@ -28,7 +28,7 @@ func (l *lab) stop(ctx context.Context, p *cluster.Postmaster) error {
 // refusedNew is the server's answer to a new session while it shuts down.
 const refusedNew = "57P03"
 
-// stopSmart asks for the stop and returns when new sessions are refused. The server waits for those at work.
+// stopSmart asks for the stop and returns when new sessions are refused. The server waits for the active ones.
 func (l *lab) stopSmart(ctx context.Context, p *cluster.Postmaster) error {
 	asked, cancel := context.WithCancel(ctx)
 	cancel()

@@ -88,23 +88,23 @@ func (a *attached) rights(ctx context.Context) error {
 	}
 	switch {
 	case a.server.Version < versionLeast:
-		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL %s, and 15 is the oldest that "+
-			"can be diagnosed", a.version), "")
+		return problem.New(problem.Environment, fmt.Errorf("the server is PostgreSQL "+
+			"%s; the oldest supported version is 15", a.version), "")
 	case !may:
-		return problem.New(problem.Environment, fmt.Errorf("user %s cannot see what other sessions do", user),
+		return problem.New(problem.Environment, fmt.Errorf("user %s may not see other users' sessions", user),
 			"GRANT pg_monitor TO "+pgx.Identifier{user}.Sanitize())
 	case activities != "on":
-		return problem.New(problem.Environment, errors.New("the server does not record what its sessions do: "+
+		return problem.New(problem.Environment, errors.New("the server does not track its sessions' activity: "+
 			"track_activities is off"), "ALTER SYSTEM SET track_activities = on; SELECT pg_reload_conf()")
 	}
 	return nil
 }
 
-// connects is how many are timed: one alone may have met a busy moment.
+// connects is how many are timed: a single one may have met a busy moment.
 const connects = 5
 
-// timeConnect to new connections, without a statement. Where the server gives none, the one that was prepared, too, has
-// to do.
+// timeConnect opens new connections without a statement. If the server refuses them, the time of the connection that
+// also prepared its statements is used.
 func (a *attached) timeConnect(ctx context.Context, config *pgx.ConnConfig, prepared time.Duration) {
 	var took []float64
 	for len(took) < connects {

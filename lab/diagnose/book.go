@@ -13,7 +13,7 @@ import (
 // look is what the sampler saw at one moment: the active sessions, each weighted with the time that the look covers.
 type look struct {
 	at       time.Time
-	stands   time.Duration
+	covers   time.Duration
 	still    time.Duration // before it nobody made progress, for so long
 	sessions []waits.Session
 	timeline Timeline // nil: none
@@ -22,7 +22,7 @@ type look struct {
 
 // Timeline knows which key operation a session serves.
 type Timeline interface {
-	// Look at who serves what now. It is called beside each sample and ends with its context.
+	// Look at who serves what now. It is called with each sample and ends with its context.
 	Look(ctx context.Context)
 	// Operation that a session served at the last look: by its process, or by its application_name.
 	Operation(pid int, application string) (name string, known bool)
@@ -42,7 +42,7 @@ func (l look) operation(s waits.Session) string {
 
 // lockLook is who blocked whom at one moment.
 type lockLook struct {
-	stands   time.Duration
+	covers   time.Duration
 	blocked  []waits.Blocked
 	sessions map[int]waits.Session // the active sessions at that moment
 }
@@ -89,14 +89,14 @@ type book struct {
 	events      map[eventKey]*waited
 	stretches   stretches
 	verbs       amounts // active time by the first word of the statement
-	drawn       amounts // active time of statements that take long by themselves
-	most        int     // sessions at work at once
+	longRunning amounts // active time of statements that take long by themselves
+	most        int     // active sessions at once, at most
 	stories     map[string]*story
 	lockLooks   int
 	stalls      []stall
 	still       map[Culprit]float64   // seconds
-	plains      map[string]plain      // statements without their values, by their text
-	wholes      map[string]string     // the same in full, one of those that begin so
+	normalized  map[string]normalized // statements without their values, by their text
+	fullTexts   map[string]string     // the same in full, one of those that begin so
 	idling      map[int]bool          // sessions of the last look that wait for their clients
 	excused     map[logExcuse]float64 // seconds of the waits for the log
 }
@@ -109,25 +109,25 @@ type eventKey struct {
 }
 
 func newBook() *book {
-	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, drawn: amounts{}, stories: map[string]*story{},
-		open: map[int]openGap{}, still: map[Culprit]float64{}, plains: map[string]plain{},
-		wholes: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{}}
+	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, longRunning: amounts{}, stories: map[string]*story{},
+		open: map[int]openGap{}, still: map[Culprit]float64{}, normalized: map[string]normalized{},
+		fullTexts: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
 func (b *book) take(l look) {
 	b.looks++
-	stands := l.stands.Seconds()
-	b.seconds += stands
+	covers := l.covers.Seconds()
+	b.seconds += covers
 	b.most = max(b.most, len(l.sessions))
-	b.stretches.next(stands)
+	b.stretches.next(covers)
 	b.close(l)
 	for _, s := range l.sessions {
 		key := eventKey{s.Class(), s.Wait, s.Idle()}
 		if key.gap {
 			key.event = waits.Event{}
 			if copiers[s.Application] {
-				b.copying += stands
+				b.copying += covers
 			} else {
 				b.gap(s, l)
 			}
@@ -141,24 +141,24 @@ func (b *book) take(l look) {
 				pairs: map[userOf]float64{}}
 			b.events[key] = w
 		}
-		parsed := b.plain(s.Query)
+		parsed := b.normalize(s.Query)
 		text := parsed.text
-		w.seconds += stands
+		w.seconds += covers
 		if key.class == waits.WAL {
-			b.excused[l.excuse] += stands
+			b.excused[l.excuse] += covers
 		}
 		user := nonEmpty(s.Application, s.User)
-		b.stretches.add(key.class, w.statements.add(text, stands), stands)
-		w.applications.add(user, stands)
-		w.addPair(userOf{user, text}, stands)
+		b.stretches.add(key.class, w.statements.add(text, covers), covers)
+		w.applications.add(user, covers)
+		w.addPair(userOf{user, text}, covers)
 		if name := l.operation(s); name != "" {
-			w.operations.add(name, stands)
+			w.operations.add(name, covers)
 		}
 		if s.InState.Seconds() >= longStatement.Value && !key.gap && slices.Contains(work, key.class) {
-			b.drawn.add(text, stands)
+			b.longRunning.add(text, covers)
 		}
 		if !key.gap {
-			b.verbs.add(parsed.verb, stands)
+			b.verbs.add(parsed.verb, covers)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func (b *book) gap(s waits.Session, l look) {
 	if !known {
 		g = openGap{since: since}
 	}
-	g.seconds += l.stands.Seconds()
+	g.seconds += l.covers.Seconds()
 	g.still += min(l.still, s.InState)
 	g.length = max(g.length, (s.InState - g.still).Seconds())
 	b.open[s.PID] = g
@@ -273,9 +273,9 @@ var (
 	remarks = regexp.MustCompile(`/\*.*?\*/|--[^\n]*`)
 )
 
-// plainStatement is a statement without its values, so that equal statements add up and a report holds no user data;
+// normalizedText is a statement without its values, so that equal statements add up and a report holds no user data;
 // its beginning, if it is long.
-func plainStatement(sql string) string {
+func normalizedText(sql string) string {
 	sql = withoutValues(sql)
 	if r := []rune(sql); len(r) > statementWidth {
 		sql = string(r[:statementWidth-1]) + "…"
@@ -290,34 +290,34 @@ func withoutValues(sql string) string {
 	return strings.TrimSpace(blanks.ReplaceAllString(sql, " "))
 }
 
-// plainsMost statements are remembered: most of a load's differ in nothing, and those with values in their text in all.
-const plainsMost = 500
+// normalizedMost statements are remembered: the texts of most loads repeat, unless they contain their values.
+const normalizedMost = 500
 
-// plain is a statement without its values, and its verb.
-type plain struct{ text, verb string }
+// normalized is a statement without its values, and its verb.
+type normalized struct{ text, verb string }
 
-// plain statement, remembered: to make it costs more than the rest of a sample.
-func (b *book) plain(sql string) plain {
-	p, known := b.plains[sql]
+// normalize a statement, remembered: normalizing costs more than the rest of a sample.
+func (b *book) normalize(sql string) normalized {
+	p, known := b.normalized[sql]
 	if !known {
-		if len(b.plains) >= plainsMost {
-			clear(b.plains)
+		if len(b.normalized) >= normalizedMost {
+			clear(b.normalized)
 		}
-		text := plainStatement(sql)
-		p = plain{text, verb(text)}
-		b.plains[sql] = p
-		if len(b.wholes) < plainsMost && b.wholes[text] == "" {
-			b.wholes[text] = withoutValues(sql)
+		text := normalizedText(sql)
+		p = normalized{text, verb(text)}
+		b.normalized[sql] = p
+		if len(b.fullTexts) < normalizedMost && b.fullTexts[text] == "" {
+			b.fullTexts[text] = withoutValues(sql)
 		}
 	}
 	return p
 }
 
-// whole statements of the first of these, as far as the server shows them.
-func (b *book) whole(plain []string) (all []string) {
+// full texts of the first of these, as far as the server shows them.
+func (b *book) full(texts []string) (all []string) {
 	const most = 5
-	for _, text := range plain[:min(most, len(plain))] {
-		all = append(all, nonEmpty(b.wholes[text], text))
+	for _, text := range texts[:min(most, len(texts))] {
+		all = append(all, nonEmpty(b.fullTexts[text], text))
 	}
 	return all
 }

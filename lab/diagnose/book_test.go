@@ -24,7 +24,7 @@ func at(pid int, state, event, query string) waits.Session {
 func sampled(looks int, sessions ...waits.Session) *book {
 	b := newBook()
 	for i := range looks {
-		b.take(look{at: time.Unix(0, 0).Add(time.Duration(i) * tick), stands: tick, sessions: sessions})
+		b.take(look{at: time.Unix(0, 0).Add(time.Duration(i) * tick), covers: tick, sessions: sessions})
 	}
 	b.end()
 	return b
@@ -51,7 +51,7 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 		t.Errorf("the shares add up to %.4f", sum)
 	}
 	if last := l.Lines[len(l.Lines)-1]; last.Class != unexplained {
-		t.Errorf("what is not explained stands before %s", last.Class)
+		t.Errorf("the unexplained line comes before %s", last.Class)
 	}
 	if math.Abs(l.Sessions-4) > 1e-9 || l.Most != 4 {
 		t.Errorf("%.2f sessions, at most %d", l.Sessions, l.Most)
@@ -68,7 +68,7 @@ func TestLedger_SumsToAllAndShowsTheRemainder(t *testing.T) {
 		l := b.ledger(nil, "elsewhere")
 		wantShare(t, l, Unsplit, 0.5)
 		if l.line(OnCPU) != nil || l.line(forCPU) != nil || l.Processor != "elsewhere" {
-			t.Errorf("%+v", l)
+			t.Errorf("ledger %+v, want running sessions not split", l)
 		}
 	})
 }
@@ -97,9 +97,9 @@ func TestLedger_DoesNotLie(t *testing.T) {
 	t.Run("TimeCountsNotTheNumberOfWaits", func(t *testing.T) {
 		b := newBook()
 		for range 9 { // nine short looks at the disk, one long at a lock
-			b.take(look{stands: time.Millisecond, sessions: []waits.Session{at(1, "active", "IO:DataFileRead", "")}})
+			b.take(look{covers: time.Millisecond, sessions: []waits.Session{at(1, "active", "IO:DataFileRead", "")}})
 		}
-		b.take(look{stands: 91 * time.Millisecond, sessions: []waits.Session{at(1, "active", "Lock:tuple", "")}})
+		b.take(look{covers: 91 * time.Millisecond, sessions: []waits.Session{at(1, "active", "Lock:tuple", "")}})
 		wantShare(t, b.ledger(nil, ""), string(waits.Lock), 0.91)
 	})
 }
@@ -108,10 +108,10 @@ func TestBook_IsBounded(t *testing.T) {
 	b := newBook()
 	for i := range 4000 {
 		query := "SELECT FROM " + strings.Repeat("x", i%61) + strings.Repeat("y", i%53)
-		b.take(look{at: time.Unix(int64(i), 0), stands: tick, sessions: []waits.Session{at(i, "idle in "+
+		b.take(look{at: time.Unix(int64(i), 0), covers: tick, sessions: []waits.Session{at(i, "idle in "+
 			"transaction", "", query)}})
 		one := waits.Blocked{PID: i, Blockers: []int{i + 1}, Object: query}
-		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{one}}, nil)
+		b.takeLocks(lockLook{covers: tick, blocked: []waits.Blocked{one}}, nil)
 	}
 	b.end()
 	for key, w := range b.events {
@@ -136,7 +136,7 @@ func TestGaps_AreToldByTheirLength(t *testing.T) {
 		hangs.InState = now.Sub(begin) + 200*time.Millisecond
 		quick := at(2, "idle in transaction", "", "")
 		quick.InState = time.Duration(i%4) * 10 * time.Millisecond // a new gap at least every fourth look
-		b.take(look{at: now, stands: tick, sessions: []waits.Session{hangs, quick}})
+		b.take(look{at: now, covers: tick, sessions: []waits.Session{hangs, quick}})
 	}
 	b.end()
 	if math.Abs(b.long.seconds-3) > 1e-6 || math.Abs(b.short.seconds-3) > 1e-6 || b.long.n != 1 {
@@ -151,11 +151,11 @@ func TestPlainStatement(t *testing.T) {
 		"INSERT INTO t VALUES ('cut off in the m": "INSERT INTO t VALUES (?",
 		"": "?",
 	} {
-		if got := plainStatement(in); got != want {
+		if got := normalizedText(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
-	if got := verb(plainStatement("create temp table x (n int)")); got != "CREATE TEMP" {
+	if got := verb(normalizedText("create temp table x (n int)")); got != "CREATE TEMP" {
 		t.Errorf("verb %q", got)
 	}
 }
@@ -171,11 +171,11 @@ func (p planted) Operation(pid int, _ string) (string, bool) {
 
 func TestLedger_KnowsTheOperationsOfATimeline(t *testing.T) {
 	b := newBook()
-	b.take(look{stands: tick, timeline: planted{1: "goods_sale.post"}, sessions: []waits.Session{
+	b.take(look{covers: tick, timeline: planted{1: "goods_sale.post"}, sessions: []waits.Session{
 		at(1, "active", "Lock:tuple", ""), at(2, "active", "Lock:tuple", "")}})
 	e := b.ledger(nil, "").line(string(waits.Lock)).Events[0]
 	if len(e.Operations) != 1 || e.Operations[0].Name != "goods_sale.post" || e.Operations[0].S != tick.Seconds() {
-		t.Errorf("%+v", e.Operations)
+		t.Errorf("operations %+v, want one tick of goods_sale.post", e.Operations)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestStories(t *testing.T) {
 			Object: "public.stock", Page: pid, Tuple: 1, For: time.Duration(pid) * time.Second})
 	}
 	b := sampled(20, hold, sessions[2], sessions[3], sessions[4], sessions[5])
-	b.takeLocks(lockLook{stands: time.Second, blocked: blocked, sessions: sessions}, nil)
+	b.takeLocks(lockLook{covers: time.Second, blocked: blocked, sessions: sessions}, nil)
 	all := b.sortedStories()
 	if len(all) != 1 {
 		t.Fatalf("%d stories, want one: rows of one table, one holder", len(all))
@@ -198,7 +198,7 @@ func TestStories(t *testing.T) {
 	s := all[0]
 	if s.Root.Application != "clerk" || !s.Root.Client || s.Root.LongGapS != 3 || s.Victims != 4 || s.LongS != 5 ||
 		s.Object != "a row of public.stock" {
-		t.Errorf("%+v", s)
+		t.Errorf("story %+v, want the clerk's, of a row of public.stock, with four victims", s)
 	}
 	if math.Abs(s.Share-0.8) > 1e-9 || math.Abs(s.LostS-4) > 1e-9 {
 		t.Errorf("%.2f s lost, %.2f of the time: four of five sessions waited for a second", s.LostS, s.Share)
@@ -210,7 +210,7 @@ func TestStories(t *testing.T) {
 	}
 	t.Run("ADeadlockHasAnEnd", func(t *testing.T) {
 		b := newBook()
-		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{{PID: 1, Blockers: []int{2}},
+		b.takeLocks(lockLook{covers: tick, blocked: []waits.Blocked{{PID: 1, Blockers: []int{2}},
 			{PID: 2, Blockers: []int{1}}}}, nil)
 		if len(b.stories) == 0 {
 			t.Error("nobody blocks anybody")
@@ -218,22 +218,22 @@ func TestStories(t *testing.T) {
 	})
 	t.Run("APreparedTransactionHasNoProcess", func(t *testing.T) {
 		b := newBook()
-		b.takeLocks(lockLook{stands: tick, blocked: []waits.Blocked{{PID: 7, Blockers: []int{0}}}}, nil)
+		b.takeLocks(lockLook{covers: tick, blocked: []waits.Blocked{{PID: 7, Blockers: []int{0}}}}, nil)
 		for _, s := range b.stories {
 			if s.Root.Application != "a prepared transaction" {
-				t.Errorf("%+v", s.Root)
+				t.Errorf("root %+v, want a prepared transaction", s.Root)
 			}
 		}
 	})
 }
 
 // The share of the time whose operation is known compares like with like: looks with a timeline are rarer than samples,
-// and each stands for more time.
+// and each covers more time.
 func TestAttributedTimeIsAShare(t *testing.T) {
 	w, now := &watch{operations: map[string]*book{}}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range 3 {
 		now = now.Add(time.Second)
-		w.takeOperations(look{at: now, stands: tick, timeline: planted{1: "goods_sale.post", 2: "stock.report",
+		w.takeOperations(look{at: now, covers: tick, timeline: planted{1: "goods_sale.post", 2: "stock.report",
 			3: "goods_sale.post"}, sessions: []waits.Session{at(1, "active", "", ""), at(2, "active", "Lock:tuple", ""),
 			at(3, "active", "Activity:LogicalApplyMain", ""), at(4, "active", "", "")}})
 	}
@@ -247,12 +247,12 @@ func TestALookAtLocksStandsForOneTick(t *testing.T) {
 	began := time.Unix(0, 0)
 	ticks := lockTicks{began}
 	for i := range 100 { // nobody waits, nobody looks
-		ticks.stands(began.Add(time.Duration(i+1) * locksEvery))
+		ticks.covers(began.Add(time.Duration(i+1) * locksEvery))
 	}
-	if d := ticks.stands(began.Add(101 * locksEvery)); d != locksEvery {
-		t.Errorf("a look stands for %s", d)
+	if d := ticks.covers(began.Add(101 * locksEvery)); d != locksEvery {
+		t.Errorf("a look covers %s", d)
 	}
-	if d := ticks.stands(began.Add(time.Hour)); d != 4*locksEvery {
-		t.Errorf("after a standstill a look stands for %s", d)
+	if d := ticks.covers(began.Add(time.Hour)); d != 4*locksEvery {
+		t.Errorf("after a standstill a look covers %s", d)
 	}
 }

@@ -32,12 +32,12 @@ var clientGaps = cause{
 		beyond := m.beyondOwn() * (1 - m.throttled())
 		gaps, reading, behind = gaps*beyond, reading*beyond, behind*beyond
 		f := &Finding{
-			Price: price(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
+			Price: new(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
 			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
 				"client it does nothing, and keeps its locks.",
 			Evidence: []string{fmt.Sprintf("open transactions wait for their next statement %s of the time, and for "+
 				"the client within a statement %s", human.Percent(gaps), human.Percent(reading))},
-			Excluded: []string{"the server has nothing to do for these transactions meanwhile"},
+			Excluded: []string{"meanwhile the server has nothing to do for these transactions"},
 			Next: []string{
 				"psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine: the round trip",
 				"plimsoll prove C16    what fewer round trips gain",
@@ -82,8 +82,8 @@ func (m *measured) throttled() float64 {
 	return min(1, *m.host.Throttled)
 }
 
-// beyondOwn is the part of the gaps that a program beside its server would not take: what is left without its own
-// time, and without what it waits for a processor, as this program does here.
+// beyondOwn is the part of the gaps that a program on the server's machine would not take: what is left without its
+// own time, and without what it waits for a processor, as this program does here.
 func (m *measured) beyondOwn() float64 {
 	gap := m.book.short.mean()
 	if gap == nil {
@@ -112,20 +112,20 @@ var connectionStorm = cause{
 		}
 		connecting := *made * m.connectS
 		f := &Finding{
-			Price: price(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
-			Title: "Connections are made for little work",
+			Price: new(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
+			Title: "Connections are too short-lived",
 			Mechanism: "Each connection is a new server process that authenticates the client and fills its caches; " +
 				"its first statements are slow.",
 			Evidence: []string{
-				fmt.Sprintf("%.0f new sessions a second; one took %.1f ms from here, so that %.2f clients are "+
-					"connecting at "+
-					"any time beside %.2f sessions at work", *made, 1000*m.connectS, connecting, m.ledger.Sessions),
+				fmt.Sprintf("%.0f new sessions a second; opening one took %.1f ms from here, so %.2f clients are "+
+					"connecting at any time, "+
+					"with %.2f active sessions", *made, 1000*m.connectS, connecting, m.ledger.Sessions),
 			},
-			Excluded: []string{"the time of connecting is estimated by our own connections; no wait event has it"},
-			Next:     []string{"put a connection pool between the program and the server, or raise the one it has"},
+			Excluded: []string{"no wait event shows the time of connecting; it is estimated from our own connections"},
+			Next:     []string{"put a connection pool between the program and the server, or enlarge the existing one"},
 		}
 		if rate := m.transactions(); rate != nil && *made > 0 {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%.1f transactions for each session", *rate / *made))
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%.1f transactions per session", *rate / *made))
 		}
 		return f, ""
 	},

@@ -35,7 +35,7 @@ func (m *measured) moved() *float64 {
 // diskByOthers: other programs keep the disk busy.
 var diskByOthers = cause{
 	name:    "disk-taken-by-others",
-	healthy: "other programs leave the database its disk",
+	healthy: "other programs do not keep the disk busy",
 	find: func(m *measured) (*Finding, string) {
 		if m.host == nil {
 			return nil, noMachine
@@ -56,14 +56,14 @@ var diskByOthers = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price((m.ledger.share(string(waits.IO)) + m.ledger.share(string(waits.WAL))) * others),
+			Price: new((m.ledger.share(string(waits.IO)) + m.ledger.share(string(waits.WAL))) * others),
 			Title: "Other programs keep the disk busy",
 			Mechanism: "A disk serves one queue for all. Flushes and reads of the database wait behind what other " +
 				"programs write.",
 			Evidence: []string{fmt.Sprintf("disk %s is busy %s of the time and moved %.0f MB, of which the database "+
 				"can account for %.0f MB", d.Name, human.Percent(d.Busy), d.Bytes/(1<<20), *own/(1<<20))},
 			Excluded: []string{"it is not the database's own reading and writing"},
-			Next:     []string{"pidstat -d 5    or iotop: who writes?"},
+			Next:     []string{"pidstat -d 5    or iotop: which program writes?"},
 		}, ""
 	},
 }

@@ -34,7 +34,7 @@ var lockOfIdleClient = cause{
 // lockContention: active transactions hold what others need.
 var lockContention = cause{
 	name:    "lock-contention",
-	healthy: "no session waits for a lock of a transaction that is at work",
+	healthy: "no session waits for a lock that an active transaction holds",
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool {
@@ -44,7 +44,7 @@ var lockContention = cause{
 		if f == nil {
 			return nil, ""
 		}
-		f.Title = "Sessions wait for locks of transactions that are at work"
+		f.Title = "Sessions wait for locks that active transactions hold"
 		f.Mechanism = "Transactions that change the same rows or lock the same tables run one after the other, " +
 			"however many processors there are."
 		f.Excluded = []string{"the holders do not wait for their clients"}
@@ -66,7 +66,7 @@ func (m *measured) shareBehind(class waits.Class) (share float64) {
 
 // blockedBy are the stories of one kind as a finding; nil: none.
 func (m *measured) blockedBy(kind func(Story) bool) *Finding {
-	f := &Finding{Price: price(0)}
+	f := &Finding{Price: new(0.0)}
 	for _, s := range m.stories {
 		if !kind(s) {
 			continue

@@ -30,7 +30,7 @@ func (m *measured) ofTables(one func(table string) *Finding) (*Finding, string) 
 	}), ""
 }
 
-// staleStatistics: the planner believes what is true no more.
+// staleStatistics: the planner relies on figures that are no longer true.
 var staleStatistics = cause{
 	name:    "stale-statistics",
 	healthy: "no table that is used changed much since its last ANALYZE",
@@ -45,16 +45,17 @@ var staleStatistics = cause{
 			}
 			u := m.uses(work, statementsOn(table, queries))
 			return &Finding{
-				Price: price(u.share), Title: "The planner's statistics of " + table + " are stale",
+				Price: new(u.share), Title: "The planner's statistics of " + table + " are stale",
 				explains: u.statements,
 				Mechanism: "The planner plans for the table as it was at its last ANALYZE. A join that is right for " +
 					"ten rows is wrong for a hundred thousand.",
 				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE, which counted "+
-					"%.0f; %s of the time goes to: %s", *changed, *live, max(0, *planned), human.Percent(u.share),
+					"%.0f; %s of the time is spent on: %s", *changed, *live, max(0, *planned), human.Percent(u.share),
 					nonEmpty(u.largest, "no statement that was seen"))},
 				Excluded: []string{"its dead rows are not the reason"},
 				Next: []string{"psql -c 'ANALYZE " + table + "', then diagnose again: what remains had another reason",
-					"find out why autovacuum did not: autovacuum_analyze_scale_factor, the table's own settings"},
+					"find out why autovacuum did not analyze it: " +
+						"autovacuum_analyze_scale_factor, the table's own settings"},
 			}
 		})
 	},
@@ -74,10 +75,10 @@ var wholeTables = cause{
 			u := m.uses(work, statementsOn(table, queries))
 			can := *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)
 			return &Finding{
-				Price: price(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
-				Statements: m.book.whole(u.statements),
+				Price: new(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
+				Statements: m.book.full(u.statements),
 				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
-				Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; %s of the time goes to: %s", *scans,
+				Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; %s of the time is spent on: %s", *scans,
 					*rows / *scans, human.Percent(u.share), nonEmpty(u.largest, "no statement that was seen"))},
 				Excluded: []string{"the table has few dead rows, and its statistics are fresh"},
 				Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the statement: a Seq Scan that removes most rows by its " +
@@ -88,7 +89,7 @@ var wholeTables = cause{
 	},
 }
 
-// unusedIndexes are written with every row and read by nobody.
+// unusedIndexes are written with every row and never read.
 var unusedIndexes = cause{
 	name:    "unused-indexes",
 	healthy: "no table that is written has many unused indexes",
@@ -115,16 +116,16 @@ var unusedIndexes = cause{
 			u := m.uses(work, statementsOn(table, writes))
 			slices.Sort(unused[table])
 			return &Finding{
-				Price: price(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements, toLog: true,
+				Price: new(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements, toLog: true,
 				Title: fmt.Sprintf("%.0f indexes of %s are written and never read", n, table),
 				Mechanism: "Each new row is entered into each index of its table, and each entry goes into the log, " +
 					"too.",
-				Evidence: []string{fmt.Sprintf("%s of the time goes to: %s", human.Percent(u.share), u.largest),
+				Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share), u.largest),
 					"not read since the statistics began: " + strings.Join(unused[table][:min(5, len(unused[table]))],
 						", ")},
 				Excluded: []string{"unique indexes are not counted: they enforce uniqueness"},
-				Next: []string{"ask who needs them (a replica reads its own), then DROP INDEX CONCURRENTLY one by " +
-					"one and diagnose again"},
+				Next: []string{"ask who needs them (replicas count their own reads), then DROP INDEX CONCURRENTLY " +
+					"one by one and diagnose again"},
 			}
 		})
 	},

@@ -50,7 +50,7 @@ func (m *measured) room() (r room, why string) {
 // processorsByOthers: other processes use them.
 var processorsByOthers = cause{
 	name:    "processors-taken-by-others",
-	healthy: "other processes leave the server its processors",
+	healthy: "other processes do not take the server's processors",
 	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
 		waiting, why := m.queue()
@@ -65,10 +65,10 @@ var processorsByOthers = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(waiting * (1 - r.own())),
+			Price: new(waiting * (1 - r.own())),
 			Title: "The machine is shared: other processes take the processors",
-			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs of " +
-				"the machine use it. No wait event shows that: PostgreSQL takes such a session for one that runs.",
+			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs on " +
+				"the machine use it. No wait event shows that: to PostgreSQL such a session is running.",
 			Evidence: []string{
 				fmt.Sprintf("sessions wait for a processor %s of their time (scheduler's figures)",
 					human.Percent(waiting)),
@@ -111,14 +111,15 @@ var processorsFull = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price:     price(waiting * r.own() * (1 - m.explainedRunning())),
+			Price:     new(waiting * r.own() * (1 - m.explainedRunning())),
 			Title:     "The database needs more processors than it has",
 			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
 			Evidence: []string{fmt.Sprintf("%s are %s busy, the database uses %s of them", r.cores,
-				human.Percent(r.busy), human.Percent(r.database)),
-				fmt.Sprintf("sessions wait for a processor %s of their time", human.Percent(waiting))},
+				human.Percent(r.busy),
+				human.Percent(r.database)), fmt.Sprintf("sessions wait for a processor %s of their time",
+				human.Percent(waiting))},
 			Excluded: []string{fmt.Sprintf("other processes use only %s of them", human.Percent(r.others))},
-			Next: []string{"read the statements of the line \"on a processor\": the first is the one to make cheaper",
+			Next: []string{"read the statements of the line \"on a processor\": make the first one cheaper",
 				"fewer connections at once: throughput stays and each waits less"},
 		}, ""
 	},
@@ -144,7 +145,7 @@ var quota = cause{
 			withheld = queue // processes that are stopped by a quota count as waiting for a processor
 		}
 		return &Finding{
-			Price: price(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors",
+			Price: new(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors",
 			Mechanism: "The server's control group may use a limited processor time in each tenth of a second; " +
 				"then all its processes stop, whatever locks they hold.",
 			Evidence: []string{fmt.Sprintf("throttled for %s of the time, added up over the cores",
@@ -158,7 +159,7 @@ var quota = cause{
 // stolen: the hypervisor runs other machines.
 var stolen = cause{
 	name:    "steal",
-	healthy: "the hypervisor gives the processors that it promised",
+	healthy: "the hypervisor steals no processor time",
 	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
 		if m.host == nil || m.host.Steal == nil || m.host.Busy == nil {
@@ -168,10 +169,10 @@ var stolen = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(m.ledger.running() * *m.host.Steal / (*m.host.Steal + *m.host.Busy)),
-			Title: "The hypervisor gives the processors to others",
-			Mechanism: "A virtual processor is ready to run and the hypervisor runs another machine's. Inside, that " +
-				"time looks like work.",
+			Price: new(m.ledger.running() * *m.host.Steal / (*m.host.Steal + *m.host.Busy)),
+			Title: "The hypervisor gives processor time to other virtual machines",
+			Mechanism: "A virtual processor is ready to run while the hypervisor runs another machine's. Inside this " +
+				"machine that time looks like work.",
 			Evidence: []string{fmt.Sprintf("steal is %s of all cores, work %s", human.Percent(*m.host.Steal),
 				human.Percent(*m.host.Busy))},
 			Excluded: []string{"it is not a process of this machine"},
@@ -197,8 +198,8 @@ var fullCoreNote = cause{
 		return &Finding{
 			Title: fmt.Sprintf("One process fills %.1f cores: %s (%d), %s", m.host.Full.Cores, m.host.Full.Name,
 				m.host.Full.PID, place),
-			Mechanism: "What runs in one thread cannot go faster than one core, while the machine as a whole looks " +
-				"idle. Whoever waits for it waits for that core.",
+			Mechanism: "A single thread cannot use more than one core, while the machine as a whole looks idle. " +
+				"Whatever waits for that thread waits for that core.",
 			Evidence: []string{fmt.Sprintf("all cores together are busy %s", share(m.host.Busy))},
 			Excluded: []string{},
 			Next:     []string{fmt.Sprintf("ps -o pid,comm,args -p %d", m.host.Full.PID)},
@@ -210,5 +211,5 @@ func times100(x *float64) *float64 {
 	if x == nil {
 		return nil
 	}
-	return price(100 * *x)
+	return new(100 * *x)
 }

@@ -17,10 +17,10 @@ var standbyConfirms = cause{
 	find: func(m *measured) (*Finding, string) {
 		behind := m.shareBehind(waits.Standby)
 		f := &Finding{
-			Price: price(m.unexplainedShare(waits.Standby) + behind),
+			Price: new(m.unexplainedShare(waits.Standby) + behind),
 			Title: "Commits wait for a synchronous standby",
-			Mechanism: "With synchronous_standby_names set, a commit is answered when a standby has confirmed it. It " +
-				"holds its locks until then.",
+			Mechanism: "With synchronous_standby_names set, a commit returns only after a standby has confirmed it. " +
+				"It holds its locks until then.",
 			Evidence: append(m.top(waits.Standby), fmt.Sprintf("others wait %s of the time for locks that such "+
 				"commits hold", human.Percent(behind))),
 			Excluded: []string{"the log and the disk of this server: a commit waits for the standby after its own " +
@@ -36,9 +36,9 @@ var standbyConfirms = cause{
 			return f, ""
 		}
 		f.Title = "Commits wait for a synchronous standby that is not connected"
-		f.Next = []string{"start the standby; its commits go on by themselves",
-			"or let commits go on without it, as long as it is away: ALTER SYSTEM SET synchronous_standby_names = " +
-				"'', SELECT pg_reload_conf(). They are then lost if this server is"}
+		f.Next = []string{"start the standby; the waiting commits then finish",
+			"or let commits proceed without it while it is away: ALTER SYSTEM SET synchronous_standby_names = '', " +
+				"SELECT pg_reload_conf(). They are then lost if this server is"}
 		return f, ""
 	},
 }

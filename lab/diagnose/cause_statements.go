@@ -13,10 +13,10 @@ import (
 // withLog is work and the log that it fills.
 var withLog = append(slices.Clone(work), waits.WAL, waits.Sleep)
 
-// maintenance of tables and indexes beside the load.
+// maintenance of tables and indexes during the load.
 var maintenance = cause{
 	name:    "maintenance",
-	healthy: "no maintenance runs beside the load",
+	healthy: "no maintenance runs during the load",
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses(withLog, func(sql string) bool {
 			return begins("VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")(sql) || makesIndex.MatchString(sql)
@@ -28,14 +28,14 @@ var maintenance = cause{
 			}
 		}
 		return &Finding{
-			Price: price(u.share + behind), Title: "Maintenance runs beside the load",
+			Price: new(u.share + behind), Title: "Maintenance runs during the load",
 			explains: u.statements, toLog: true,
-			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They take processor, disk and log " +
-				"from all other sessions, and some lock the table.",
-			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; others wait for its locks %s of the time",
+			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They compete with all other " +
+				"sessions for processors, disk and log, and some lock the table.",
+			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; others wait for its locks %s of the time",
 				human.Percent(u.share), u.largest, human.Percent(behind))},
 			Excluded: []string{"a client runs it, not autovacuum"},
-			Next: []string{"run it when few users are at work, or leave it to autovacuum",
+			Next: []string{"run it when few users are active, or leave it to autovacuum",
 				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
 		}, ""
 	},
@@ -48,40 +48,40 @@ var copiesOut = regexp.MustCompile(`(?i)^COPY\b.*\bTO\s+(STDOUT|PROGRAM)\b`)
 // backup: whole tables are copied out of the server.
 var backup = cause{
 	name:    "backup",
-	healthy: "no backup or export runs beside the load",
+	healthy: "no backup or export runs during the load",
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses(append(slices.Clone(work), waits.Client), copiesOut.MatchString)
 		own := m.book.copying / max(m.ledger.TotalS, 1e-9)
 		return &Finding{
-			Price: price(u.share + own), Title: "A backup or an export runs beside the load", explains: u.statements,
+			Price: new(u.share + own), Title: "A backup or an export runs during the load", explains: u.statements,
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
-			Evidence: []string{fmt.Sprintf("%s of the time goes to: %s; %s of the time its program is busy between "+
-				"two statements", human.Percent(u.share), u.largest, human.Percent(own))},
-			Excluded: []string{"it is no query of the application: it copies a whole table"},
-			Next:     []string{"take it from a replica, or when few users are at work"},
+			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; %s of the time its program is busy "+
+				"between two statements", human.Percent(u.share), u.largest, human.Percent(own))},
+			Excluded: []string{"it is not a query of the application: it copies a whole table"},
+			Next:     []string{"take it from a replica, or when few users are active"},
 		}, ""
 	},
 }
 
-// longStatements that nothing special explains.
+// longStatements that no other cause explains.
 var longStatements = cause{
 	name:    "long-statements",
 	healthy: "no statement takes long by itself",
 	find: func(m *measured) (*Finding, string) {
 		times := amounts{}
-		for sql, seconds := range m.book.drawn {
+		for sql, seconds := range m.book.longRunning {
 			if !m.explained[sql] {
 				times[sql] = seconds
 			}
 		}
 		all := parts(times, partsKept)
 		f := &Finding{
-			Price: price(0), Title: "A few statements take long and nothing makes them wait",
+			Price: new(0.0), Title: "A few statements take long without waiting for anything",
 			Mechanism: "A join without a usable condition, a join in the wrong order, or more rows than anybody " +
-				"reads: the work itself is too much.",
-			Excluded: []string{"they wait for no lock; their tables' indexes, statistics and dead rows are not the " +
-				"reason as far as the figures tell"},
+				"reads: the statement itself does too much work.",
+			Excluded: []string{"they wait for no lock; as far as the figures tell, their tables' indexes, statistics " +
+				"and dead rows are not the reason"},
 			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first of them: where do rows multiply?"},
 		}
 		for _, one := range all {
@@ -130,24 +130,24 @@ var bulkWriting = cause{
 				continue
 			}
 			best = &Finding{
-				Price: price(u.share), Title: "Rows are written in bulk into " + key,
+				Price: new(u.share), Title: "Rows are written in bulk into " + key,
 				explains: u.statements, toLog: true,
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
 					"behind it.",
-				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time goes to: %s", rows,
+				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time is spent on: %s", rows,
 					human.Percent(u.share), u.largest)},
 				Excluded: []string{},
-				Next:     []string{"load in smaller pieces, at a quiet hour, or with COPY"},
+				Next:     []string{"load in smaller batches, at a quiet hour, or with COPY"},
 			}
 		}
 		return best, ""
 	},
 }
 
-// largeResults: the server waits until clients take what they asked for.
+// largeResults: the server waits until clients read what they asked for.
 var largeResults = cause{
 	name:    "large-results",
-	healthy: "clients take their results at once",
+	healthy: "clients read their results at once",
 	classes: inClient,
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses([]waits.Class{waits.Client}, func(sql string) bool { return !copiesOut.MatchString(sql) })
@@ -156,14 +156,14 @@ var largeResults = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: price(share), Title: "Sessions wait until their clients take large results",
+			Price: new(share), Title: "Sessions wait for their clients to read large results",
 			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
 				"The session holds its snapshot meanwhile.",
 			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",
 				human.Percent(share), u.largest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
 					"tup_returned")), "%.0f"))},
 			Excluded: []string{"the server has the rows ready"},
-			Next:     []string{"ask for fewer rows or columns, or for pages; see what the client does while it reads"},
+			Next:     []string{"fetch fewer rows or columns, or page by page; see what the client does while it reads"},
 		}, ""
 	},
 }

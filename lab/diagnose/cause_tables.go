@@ -15,7 +15,7 @@ import (
 // catalogChurn: tables, mostly temporary ones, are created and dropped all the time.
 var catalogChurn = cause{
 	name:    "catalog-churn",
-	healthy: "the catalogs do not change much",
+	healthy: "the catalogs change little",
 	find: func(m *measured) (*Finding, string) {
 		rows := m.churn()
 		if rows == nil {
@@ -25,14 +25,14 @@ var catalogChurn = cause{
 			return nil, ""
 		}
 		f := &Finding{
-			Price: price(m.book.define() / m.ledger.TotalS),
+			Price: new(m.book.define() / m.ledger.TotalS),
 			Title: "Tables are created and dropped all the time",
 			Mechanism: "A temporary table with an index writes some twenty rows into the catalogs, takes locks, " +
 				"makes all sessions refresh their caches, and leaves dead catalog rows that every session reads.",
 			Evidence: []string{fmt.Sprintf("%.0f catalog rows are inserted or deleted a second", *rows)},
-			Excluded: []string{"the price counts CREATE, DROP, ALTER and TRUNCATE alone; what other statements " +
-				"lose by it comes on top"},
-			Next: []string{"plimsoll prove C12 C13    what a memory catalog and a pool of temp tables gain",
+			Excluded: []string{"the price counts CREATE, DROP, ALTER and TRUNCATE alone; what " +
+				"other statements lose to it comes on top"},
+			Next: []string{"plimsoll prove C12 C13    what is gained by a memory catalog and a pool of temp tables",
 				"instead of DROP and CREATE, DELETE few rows and TRUNCATE many (plimsoll prove C15)"},
 		}
 		f.explains, f.toLog = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements, true
@@ -145,25 +145,26 @@ var heldHorizon = cause{
 		if why != "" || len(all) == 0 {
 			return f, "" // its price is unknown
 		}
-		f.Price, f.explains = price(all[0].price), all[0].statements
+		f.Price, f.explains = new(all[0].price), all[0].statements
 		f.Evidence = append(f.Evidence, all[0].evidence())
 		return f, ""
 	},
 }
 
 func lastStatement(sql string) string {
-	if sql = plainStatement(sql); sql == "?" {
+	if sql = normalizedText(sql); sql == "?" {
 		return ""
 	}
 	return "; last statement: " + sql
 }
 
 func (b bloated) evidence() string {
-	return fmt.Sprintf("%s has %.0f dead rows and %.0f live ones; %s of the time goes to: %s", b.name, b.dead, b.live,
+	return fmt.Sprintf("%s has %.0f dead rows and %.0f "+
+		"live ones; %s of the time is spent on: %s", b.name, b.dead, b.live,
 		human.Percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
 }
 
-// deadRowsRead: statements read tables that nobody vacuums.
+// deadRowsRead: statements read tables that are not vacuumed.
 var deadRowsRead = cause{
 	name:    "dead-rows",
 	healthy: "no table that is used has more dead rows than live ones",
@@ -173,7 +174,7 @@ var deadRowsRead = cause{
 			return nil, why
 		}
 		f := &Finding{
-			Price: price(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
+			Price: new(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
 			explains: all[0].statements,
 			Excluded: []string{"no old transaction holds them: vacuum may remove them"},
 			Next: []string{"psql -c 'VACUUM (VERBOSE, ANALYZE) " + all[0].name + "'",

@@ -23,8 +23,8 @@ func plant(change func(*measured), grown figures, sessions ...waits.Session) *me
 	at := time.Unix(1000, 0)
 	m := &measured{book: b, delta: counters.Between(counters.Planted(at, nil),
 		counters.Planted(at.Add(10*time.Second), grown)), connectS: 0.005, roundTripS: 0.0001,
-		host: &Host{Cores: 2, Busy: price(0.3), Database: price(0.2), Others: price(0.1), Steal: price(0),
-			Throttled: price(0),
+		host: &Host{Cores: 2, Busy: new(0.3), Database: new(0.2), Others: new(0.1), Steal: new(0.0),
+			Throttled: new(0.0),
 			Disks:     []Disk{{Name: "vda"}}, Topology: &topology.Shape{Sockets: 1, Cores: 2, CPUs: 2, Nodes: 1}},
 		ledger: b.ledger(&scheduled{ran: b.secondsOf(waits.Running)}, "split")}
 	if change != nil {
@@ -44,7 +44,7 @@ func split(ran, waited float64) func(*measured) {
 // blockedBy makes a holder block sessions 2 and 3.
 func blockedBy(root waits.Session) func(*measured) {
 	return func(m *measured) {
-		m.book.takeLocks(lockLook{stands: time.Second, sessions: map[int]waits.Session{1: root},
+		m.book.takeLocks(lockLook{covers: time.Second, sessions: map[int]waits.Session{1: root},
 			blocked: []waits.Blocked{{PID: 2, Blockers: []int{1}, Kind: "tuple", Object: "public.hot"},
 				{PID: 3, Blockers: []int{2}}}}, nil)
 	}
@@ -77,23 +77,23 @@ func TestCauses(t *testing.T) {
 			blockedBy(idleFor(10*time.Millisecond)), nil, idleFor(10*time.Millisecond), active(2, lockWait, ""), work)},
 		{"OthersTakeTheProcessors", "processors-taken-by-others", plant(func(m *measured) {
 			split(3, 7)(m)
-			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.2), price(0.8)
+			m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(0.2), new(0.8)
 			m.host.Who = []neighbours.Neighbour{{Name: "cc1", Share: 0.8}}
 		}, nil, work)},
 		{"OthersTakeTheServersOnlyCore", "processors-taken-by-others", plant(func(m *measured) {
 			split(5, 5)(m)
 			m.host.Cores, m.host.PerCore, m.host.Usable = 2, []float64{1, 0.1}, []int{0}
-			m.host.Busy, m.host.Database, m.host.Others = price(0.55), price(0.2), price(0.35)
+			m.host.Busy, m.host.Database, m.host.Others = new(0.55), new(0.2), new(0.35)
 		}, nil, work)},
 		{"TooManySessionsForTheProcessors", "processors-full", plant(func(m *measured) {
 			split(4, 6)(m)
-			m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.98), price(0.02)
+			m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(0.98), new(0.02)
 		}, nil, work)},
 		{"Quota", "processor-quota", plant(func(m *measured) {
 			split(5, 5)(m)
-			m.host.Throttled = price(0.5)
+			m.host.Throttled = new(0.5)
 		}, nil, work)},
-		{"Steal", "steal", plant(func(m *measured) { m.host.Steal, m.host.Busy = price(0.3), price(0.6) }, nil, work)},
+		{"Steal", "steal", plant(func(m *measured) { m.host.Steal, m.host.Busy = new(0.3), new(0.6) }, nil, work)},
 		{"TempTables", "catalog-churn", plant(nil, figures{counters.Catalogs: {"pg_catalog.pg_class": {
 			"n_tup_ins": 5000, "n_tup_del": 5000}}}, active(1, "", "CREATE TEMP TABLE x (n int)"), work)},
 		{"DeadRows", "dead-rows", plant(nil, bloatedTable, active(1, "", "SELECT count(*) FROM fat"), work)},
@@ -170,7 +170,7 @@ func TestMissingIndex_KeepsTheWholeStatement(t *testing.T) {
 	findings, _ := judge(m, &s)
 	if len(findings) == 0 || len(findings[0].Statements) != 1 ||
 		!strings.HasSuffix(findings[0].Statements[0], "FROM t WHERE document = ?") {
-		t.Errorf("%+v", findings)
+		t.Errorf("findings %+v, want one that names its statement without values", findings)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestCauses_NameOneCauseOnce(t *testing.T) {
 	f[counters.Tables]["public.fat"]["seq_scan"], f[counters.Tables]["public.fat"]["seq_tup_read"] = 900, 90_000_000
 	m := plant(func(m *measured) {
 		split(2, 8)(m)
-		m.host.Busy, m.host.Database, m.host.Others = price(1), price(0.98), price(0.02)
+		m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(0.98), new(0.02)
 	}, f, longer(active(1, "", "SELECT count(*) FROM fat")), longer(active(2, "IO:DataFileRead", "SELECT 1 FROM fat")))
 	var s sources
 	findings, _ := judge(m, &s)
@@ -309,7 +309,7 @@ func TestCauses_WhatReadingDoesNotExplain(t *testing.T) {
 				found[f.Name] = f.Level == Problem
 			}
 			if found["dead-rows"] != c.bloat || found["log-flush"] != c.commit {
-				t.Errorf("%v", found)
+				t.Errorf("problems %v, not those of the case", found)
 			}
 		})
 	}
@@ -321,7 +321,7 @@ func TestCauses_GapsOfAStoppedServerAreNoNetwork(t *testing.T) {
 		m.book = newBook()
 		now := time.Unix(0, 0)
 		for i := range 200 {
-			l := look{at: now, stands: tick, sessions: []waits.Session{active(9, "", "SELECT 1")}}
+			l := look{at: now, covers: tick, sessions: []waits.Session{active(9, "", "SELECT 1")}}
 			if i%20 == 19 { // the gap is as long as the standstill
 				l.still = 400 * time.Millisecond
 				l.sessions = append(l.sessions, idleFor(l.still))
@@ -337,7 +337,7 @@ func TestCauses_GapsOfAStoppedServerAreNoNetwork(t *testing.T) {
 		m.ledger = m.book.ledger(&scheduled{ran: m.book.secondsOf(waits.Running)}, "split")
 	}
 	quota := func(share float64) func(*measured) {
-		return func(m *measured) { m.host.Throttled = price(share) }
+		return func(m *measured) { m.host.Throttled = new(share) }
 	}
 	gap, work := idleFor(5*time.Millisecond), active(9, "", "SELECT 1")
 	for _, c := range []struct {
@@ -390,7 +390,7 @@ func TestCauses_NameTheApplicationsThatPay(t *testing.T) {
 	}
 }
 
-// A program beside its server takes a moment between two statements, and more where it gets no processor.
+// A program on the server's machine takes a moment between two statements, and more where it gets no processor.
 func TestCauses_GapsOfAProgramBesideItsServerAreNoNetwork(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -398,7 +398,7 @@ func TestCauses_GapsOfAProgramBesideItsServerAreNoNetwork(t *testing.T) {
 		wakes float64
 		want  bool
 	}{
-		{"Beside", 300 * time.Microsecond, 0, false}, {"Network", 3 * time.Millisecond, 0, true},
+		{"SameMachine", 300 * time.Microsecond, 0, false}, {"Network", 3 * time.Millisecond, 0, true},
 		{"WithoutAProcessor", 3 * time.Millisecond, 0.01, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -426,7 +426,7 @@ func TestCauses_OfAnIdleServerAreNoProblems(t *testing.T) {
 	var s sources
 	b := newBook()
 	for i := range 200 { // one session in a hundred looks
-		l := look{at: time.Unix(0, 0).Add(time.Duration(i) * tick), stands: tick}
+		l := look{at: time.Unix(0, 0).Add(time.Duration(i) * tick), covers: tick}
 		if i%100 == 0 {
 			l.sessions = []waits.Session{active(1, "IO:DataFileRead", "SELECT")}
 		}
@@ -436,7 +436,7 @@ func TestCauses_OfAnIdleServerAreNoProblems(t *testing.T) {
 	findings, _ := judge(m, &s)
 	for _, f := range findings {
 		if f.Level == Problem {
-			t.Errorf("%s is a problem of %.2f sessions at work", f.Name, m.ledger.Sessions)
+			t.Errorf("%s is a problem of %.2f active sessions", f.Name, m.ledger.Sessions)
 		}
 	}
 }
@@ -498,7 +498,7 @@ func TestContradictions(t *testing.T) {
 			plant(nil, tenSeconds(map[string]float64{"active_time": 6_500}), calm)},
 		{"running sessions and processor time", plant(split(1, 8), nil, calm), plant(nil, nil, calm)},
 		{"idle processors and blocked sessions", plant(nil, nil, lock...),
-			plant(func(m *measured) { m.host.Busy = price(0.95) }, nil, lock...)},
+			plant(func(m *measured) { m.host.Busy = new(0.95) }, nil, lock...)},
 		{"commits and flushes", plant(nil, slowCommit(100, 10), active(1, "IO:WalSync", "")),
 			plant(nil, slowCommit(1000, 9), active(1, "IO:WalSync", ""))},
 		{"round trips and " +
@@ -543,7 +543,7 @@ func growth(rows float64) figures {
 
 func TestCauses_GapsOfClientsWithoutProcessorsAreNotJudged(t *testing.T) {
 	shared := func(m *measured) {
-		m.host.Others, m.host.CPUPressure = price(0.8), price(0.95)
+		m.host.Others, m.host.CPUPressure = new(0.8), new(0.95)
 	}
 	for _, c := range []struct {
 		name   string

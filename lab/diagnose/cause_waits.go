@@ -13,32 +13,32 @@ import (
 // logFlush: commits wait for the log.
 var logFlush = cause{
 	name:    "log-flush",
-	healthy: "commits wait for the log no longer than usual flushes take",
+	healthy: "commits wait for the log no longer than a normal flush takes",
 	classes: inLog,
 	find: func(m *measured) (*Finding, string) {
 		behind := m.shareBehind(waits.WAL)
 		wait := m.logWait()
 		f := &Finding{
-			Price: price(wait.beyond() * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
+			Price: new(wait.beyond() * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
 			Title: "Commits wait for the write-ahead log",
-			Mechanism: "A commit is answered when its log is on disk. Flushes follow one after the other; a " +
-				"commit that comes during one waits for the next.",
+			Mechanism: "A commit returns when its log is on disk. Flushes follow one after the other; a commit that " +
+				"comes during one waits for the next.",
 			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions a "+
 				"second; %s", text(m.transactions(), "%.0f"), m.flushText()),
 				fmt.Sprintf("others wait %s of the time for locks that such commits hold", human.Percent(behind)),
-				fmt.Sprintf("%s of the wait is usual, and not in the price: each flush may take %.0f ms, and a commit "+
-					"may come during another's", human.Percent(wait.usual), usualFlush.Value)),
-			Excluded: []string{"the contradictions below say whether it is the disk or the queue before it"},
+				fmt.Sprintf("%s of the wait is normal and not in the price: a flush may take %.0f ms, and a commit "+
+					"may arrive during another flush", human.Percent(wait.usual), usualFlush.Value)),
+			Excluded: []string{"the contradictions below show whether it is the disk or the queue in front of it"},
 			Next: []string{"pg_test_fsync -s 2    on the disk of pg_wal",
 				"plimsoll prove C20    what a commit without waiting gains, and what it can lose"},
 		}
 		if wait.starved >= noteFrom.Value {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: processes that "+
-				"are to flush for others, or were woken by them, wait for a processor", human.Percent(wait.starved)))
+				"flush for others, or were woken by them, wait for a processor", human.Percent(wait.starved)))
 		}
 		if wait.rushed >= noteFrom.Value {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: after a "+
-				"standstill commits come all at once", human.Percent(wait.rushed)))
+				"standstill all commits arrive at once", human.Percent(wait.rushed)))
 		}
 		return f, ""
 	},
@@ -59,7 +59,8 @@ func (m *measured) flushText() string {
 	}
 	if n := m.flushes(); n != nil && *n > 0 && m.ledger.ObservedS > 0 {
 		if ms := m.sampledFlushMS(*n); ms > 0 {
-			return fmt.Sprintf("by the samples a flush takes about %.2f ms; track_wal_io_timing would measure it", ms)
+			return fmt.Sprintf("according to the samples a flush takes about %.2f "+
+				"ms; track_wal_io_timing would measure it", ms)
 		}
 		return "no sample met a session in a flush; track_wal_io_timing would measure it"
 	}
@@ -73,7 +74,7 @@ func (m *measured) flushMS() *float64 {
 	} {
 		n, ms := m.delta.Sum(from.view, from.prefix, from.count), m.delta.Sum(from.view, from.prefix, from.time)
 		if n != nil && ms != nil && *n > 0 {
-			return price(*ms / *n)
+			return new(*ms / *n)
 		}
 	}
 	return nil
@@ -94,15 +95,15 @@ var reading = cause{
 		evicting := m.evicting()
 		share := (max(0, m.unexplainedShare(waits.IO)-m.spilling()) + evicting) * (1 - m.othersOnDisk())
 		return &Finding{
-			Price: price(share), Title: "Sessions read and write data themselves",
+			Price: new(share), Title: "Sessions read and write data themselves",
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
 			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read a "+
-				"second; %s of the time queries evict changed pages and wait for the log of these",
+				"second; %s of the time queries evict dirty pages and wait for their log",
 				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"),
 				human.Percent(evicting))),
 			Excluded: []string{},
 			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first statement: does it read more than it needs?",
-				"plimsoll diagnose after raising shared_buffers: does the share fall?"},
+				"raise shared_buffers and run plimsoll diagnose: does the share fall?"},
 		}, ""
 	},
 }
@@ -110,11 +111,11 @@ var reading = cause{
 // innerLocks of the server.
 var innerLocks = cause{
 	name:    "inner-locks",
-	healthy: "locks inside the server are free",
+	healthy: "locks inside the server are not contended",
 	classes: inLatches,
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.Latch)), Title: "Sessions wait for locks inside the server",
+			Price: new(m.unexplainedShare(waits.Latch)), Title: "Sessions wait for locks inside the server",
 			Mechanism: "Structures in shared memory are changed by one session at a time. More sessions make it worse.",
 			Evidence:  m.top(waits.Latch),
 			Excluded:  []string{"these are not locks of rows or tables"},
@@ -131,10 +132,10 @@ var otherProcesses = cause{
 	classes: inOthers,
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.IPC)), Title: "Sessions wait for other processes of the server",
+			Price: new(m.unexplainedShare(waits.IPC)), Title: "Sessions wait for other processes of the server",
 			Mechanism: "Parallel workers, checkpoints, replication: another process must answer first.",
 			Evidence:  m.top(waits.IPC), Excluded: []string{},
-			Next: []string{"read the event's description in the documentation of monitoring statistics"},
+			Next: []string{"look up the wait event in PostgreSQL's documentation (Monitoring Database Activity)"},
 		}, ""
 	},
 }
@@ -146,10 +147,10 @@ var toldToWait = cause{
 	classes: inSleep,
 	find: func(m *measured) (*Finding, string) {
 		return &Finding{
-			Price: price(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep (pg_sleep or a delay setting)",
+			Price: new(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep (pg_sleep or a delay setting)",
 			Mechanism: "pg_sleep in a statement, or a delay that a setting asks for.",
-			Evidence:  m.top(waits.Sleep), Excluded: []string{"the server would be ready"},
-			Next: []string{"find the caller: the statement is in the ledger"},
+			Evidence:  m.top(waits.Sleep), Excluded: []string{"the server could go on"},
+			Next: []string{"find the caller: the ledger shows the statement"},
 		}, ""
 	},
 }
@@ -198,7 +199,7 @@ var spills = cause{
 		statements := m.spilled()
 		u := m.uses(work, func(sql string) bool { return slices.Contains(statements, sql) })
 		return &Finding{
-			Price: price(u.share), Title: "Sorts and joins spill into temporary files",
+			Price: new(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+
 				"of the time; most in: %s", *perS/(1<<20), human.Percent(m.spilling()), u.largest)},
@@ -228,7 +229,7 @@ var standstill = cause{
 			Mechanism: "The server, the network, or this machine stood still. What happened meanwhile is not in the " +
 				"ledger, or is not explained there.",
 			Excluded: []string{},
-			Next: []string{"plimsoll diagnose from another machine at the same time: do both miss the same " +
+			Next: []string{"run plimsoll diagnose from another machine at the same time: do both miss the same " +
 				"moments?"},
 		}
 		for _, culprit := range []Culprit{StillServer, StillElsewhere, StillSession, StillSampler} {
@@ -238,9 +239,9 @@ var standstill = cause{
 			}
 		}
 		if times[StillServer] == 0 {
-			return f, "" // who gets no processor has a finding of its own
+			return f, "" // a lack of processors has a finding of its own
 		}
-		f.Price = price(m.book.still[StillServer] / max(m.book.seconds+m.book.unobserved, 1e-9))
+		f.Price = new(m.book.still[StillServer] / max(m.book.seconds+m.book.unobserved, 1e-9))
 		f.unseen = float64(m.census.All) * *f.Price
 		f.Title = fmt.Sprintf("The server stood still %d times, for up to %.1f s", times[StillServer], longest)
 		f.Excluded = append(f.Excluded, "this program kept running, and the server's process was not waiting for a "+

@@ -80,7 +80,7 @@ func (c Contradiction) contradictIf(holds bool, otherwise string) Contradiction 
 }
 
 // littlesLaw: active sessions are throughput times time. The server's own count of active time is the other side. Where
-// little is done, a look itself keeps sessions waiting that it counts.
+// little is done, a sample itself delays sessions that it then counts.
 func littlesLaw(m *measured) Contradiction {
 	counted := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "active_time"))
 	if counted == nil {
@@ -92,12 +92,12 @@ func littlesLaw(m *measured) Contradiction {
 	return Contradiction{
 		Figures: []Figure{{"active sessions, sampled", fmt.Sprintf("%.2f", sampled)},
 			{"active time a second, counted by the server", fmt.Sprintf("%.2f s", server)}},
-		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or statements that run for long are not "+
+		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or long-running statements are not "+
 			"counted yet", human.Percent(apart)),
 		Excluded: "chance: that many samples of a steady load differ by less",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
 	}.contradictIf(apart > littleApart.Value && abs(sampled-server) >= littleLeast.Value,
-		"both count the same: the samples can be trusted")
+		"both agree: the samples can be trusted")
 }
 
 func abs(x float64) float64 { return max(x, -x) }
@@ -114,7 +114,7 @@ func runningAndProcessor(m *measured) Contradiction {
 		{"steal", text(times100(m.host.Steal), "%.0f %% of the cores")},
 		{"throttled", text(times100(m.host.Throttled), "%.0f %% of the time")}}
 	return Contradiction{
-		Figures: figures, Says: "sessions that seem to run do not: they are ready and get no processor",
+		Figures: figures, Says: "sessions that seem to run do not: they are ready to run and get no processor",
 		Excluded: "expensive statements: these would use the processor",
 		Next:     "top -b -n 1 -o %CPU | head -15; cat /proc/pressure/cpu",
 	}.contradictIf(running >= problemFrom.Value && ran < running/2, "sessions without a wait use the processor")
@@ -129,12 +129,12 @@ func serialized(m *measured) Contradiction {
 	return Contradiction{
 		Figures: []Figure{{"waiting for locks", human.Percent(blocked) + " of the time"},
 			{"cores busy", human.Percent(*m.host.Busy)}},
-		Says: "sessions wait for each other while processors are idle: the load runs one after the other, and more " +
-			"hardware changes nothing",
+		Says: "sessions wait for each other while processors are idle: the load is " +
+			"serialized, and more hardware changes nothing",
 		Excluded: "too few processors",
-		Next:     "the same load with half the connections: if this is true, throughput stays the same",
+		Next:     "run the same load with half the connections: if this is true, throughput stays the same",
 	}.contradictIf(blocked >= problemFrom.Value && *m.host.Busy < machineBusy.Value/2,
-		"no queue for locks beside idle processors")
+		"no lock waits while processors idle")
 }
 
 // commitsAndFlushes compares the wait for the log, the time of a flush, and the time of a device transfer.
@@ -158,7 +158,7 @@ func commitsAndFlushes(m *measured) Contradiction {
 	}
 	return Contradiction{
 		Figures:  figures,
-		Says:     "a commit waits much longer than a flush takes: it stands in a queue, and a faster disk helps little",
+		Says:     "a commit waits much longer than a flush takes: it waits in a queue, and a faster disk helps little",
 		Excluded: "a slow disk",
 		Next:     "plimsoll prove C20 C21    fewer flushes: asynchronous commit, or larger transactions",
 	}.contradictIf(wait >= problemFrom.Value && perCommit > queueLeast.Value**flush,
@@ -169,7 +169,7 @@ func commitsAndFlushes(m *measured) Contradiction {
 // roundTripsAndGaps: most of an operation's time is spent outside the database.
 func roundTripsAndGaps(m *measured) Contradiction {
 	if m.ledger.TotalS == 0 {
-		return unknown("no session was at work")
+		return unknown("no session was active")
 	}
 	gaps := m.book.short.seconds / m.ledger.TotalS
 	figures := []Figure{{"transactions wait for their clients", human.Percent(gaps) + " of the time"},
@@ -178,9 +178,9 @@ func roundTripsAndGaps(m *measured) Contradiction {
 		figures = append(figures, Figure{"mean gap between statements", fmt.Sprintf("%.1f ms", 1000*gap.Seconds())})
 	}
 	return Contradiction{
-		Figures: figures, Says: "operations take most of their time in the network or in the program, not in the " +
+		Figures: figures, Says: "operations spend most of their time in the network or in the program, not in the " +
 			"database",
-		Excluded: "a slow database: it has nothing to do meanwhile",
+		Excluded: "a slow database: meanwhile it has nothing to do",
 		Next:     "psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine",
 	}.contradictIf(gaps > 0.5, "transactions spend most of their time in the database")
 }
@@ -202,7 +202,7 @@ func idleDisk(m *measured) Contradiction {
 			"the pages in memory",
 		Excluded: "a disk at its limit",
 		Next:     "raise effective_io_concurrency for a session, or shared_buffers, and diagnose again",
-	}.contradictIf(wait >= problemFrom.Value && d.Busy < 0.5, "waits for data and the work of the disk fit")
+	}.contradictIf(wait >= problemFrom.Value && d.Busy < 0.5, "waits for data match how busy the disk is")
 }
 
 // topologyLies: the kernel shows a topology that no hardware has.
@@ -214,7 +214,7 @@ func topologyLies(m *measured) Contradiction {
 	odd := t.Impossible()
 	says := ""
 	if len(odd) > 0 {
-		says = odd[0] + ": the hypervisor shows a topology that does not exist, and the kernel schedules by it"
+		says = odd[0] + ": the hypervisor shows a topology that does not exist, and the kernel's scheduler relies on it"
 	}
 	return Contradiction{
 		Figures: []Figure{{"sockets, cores, threads", fmt.Sprintf("%d, %d, %d", t.Sockets, t.Cores, t.CPUs)},
@@ -246,7 +246,7 @@ func catalogsAndData(m *measured) Contradiction {
 		"the catalogs hardly change")
 }
 
-// twoSamplers holds our samples of waits against those that pg_wait_sampling takes within the server, class by class.
+// twoSamplers compares our samples of waits with those that pg_wait_sampling takes within the server, class by class.
 // That one counts idle sessions as waiting for their clients, too, so that this class is left out on both sides.
 func twoSamplers(m *measured) Contradiction {
 	if why := m.delta.Why(counters.WaitSamples); why != "" {
@@ -269,7 +269,7 @@ func twoSamplers(m *measured) Contradiction {
 		}
 	}
 	if sum == 0 || all == 0 {
-		return unknown("one of the two saw no session wait")
+		return unknown("one of the two saw no waiting session")
 	}
 	worst, apart := waits.Class(""), 0.0
 	for class := range inside {

@@ -1,5 +1,5 @@
-// Package diagnose says where the time of a database's sessions goes and what takes it: attached to any PostgreSQL from
-// 15 on with the rights of pg_monitor, it writes nothing.
+// Package diagnose finds where the time of a database's sessions goes and why: attached to any PostgreSQL from 15 on
+// with the rights of pg_monitor, it writes nothing.
 //
 //	attach ──▶ counters ──▶ samples, locks, horizon, machine … ──▶ counters ──▶ ledger ──▶ causes, ranked by price
 //	                        until the time is over or Ctrl-C                    └────────▶ contradictions
@@ -18,7 +18,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// Schema of the JSON. It changes when readers would break.
+// Schema of the JSON. It changes with every incompatible change.
 const Schema = "plimsoll-diagnose-1"
 
 // Defaults of Options, and the bounds of its rate.
@@ -122,7 +122,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	backends := w.backends()
 	w.began = time.Now()
 	if o.Interim != nil {
-		w.interim = func(ctx context.Context) error { return w.tellInterim(ctx, o, before) }
+		w.interim = func(ctx context.Context) error { return w.reportInterim(ctx, o, before) }
 	}
 	lost := w.run(ctx, o.Duration, o.Progress)
 	w.end()
@@ -184,7 +184,7 @@ func (d *Diagnosis) stop(ctx context.Context, lost error) error {
 		d.Stopped = "the connection was lost: " + lost.Error()
 		return problem.New(problem.Failure, errors.New(d.Stopped), "what was seen until then is reported")
 	case ctx.Err() != nil:
-		d.Stopped = "stopped by hand"
+		d.Stopped = "stopped by the user"
 		return problem.New(problem.Interrupted, errors.New("stopped early; what was seen until then is "+
 			"reported"), "")
 	}

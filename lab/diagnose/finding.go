@@ -19,7 +19,7 @@ type Finding struct {
 	// Gain is the share of the time expected to be saved if the cause goes away and nothing takes its place: a 95 %
 	// interval from the samples, drawn from stretches of time that depend on each other.
 	Gain *Range `json:"expected_gain"`
-	// Applications whose sessions pay, if several are at work on the server and the cause's time is theirs.
+	// Applications whose sessions pay, if several use the server and the cause's time is theirs.
 	Applications []Part `json:"applications,omitempty"`
 
 	Mechanism string   `json:"mechanism"`
@@ -30,7 +30,7 @@ type Finding struct {
 	Statements []string `json:"statements,omitempty"`
 
 	looks    float64  // independent ones that its time is worth
-	unseen   float64  // clients that the cause keeps waiting and that are no sessions at work
+	unseen   float64  // clients that the cause keeps waiting and that are not active sessions yet
 	explains []string // statements whose work it explains: no later cause counts them again
 	toLog    bool     // explains what they wait for the log, too
 }
@@ -119,7 +119,7 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 	return findings, healthy
 }
 
-// ofAllClients prices findings by the time of all clients, where many are connecting and thus no sessions at work yet.
+// ofAllClients prices findings by the time of all clients, where many are connecting and thus not active sessions yet.
 func (m *measured) ofAllClients(findings []Finding) {
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == connectionStorm.name })
 	if i < 0 || findings[i].unseen <= 0 {
@@ -128,7 +128,7 @@ func (m *measured) ofAllClients(findings []Finding) {
 	atWork := m.ledger.Sessions / (m.ledger.Sessions + findings[i].unseen)
 	for j := range findings {
 		if f := &findings[j]; j != i && f.Price != nil {
-			f.Price = price(*f.Price * atWork)
+			f.Price = new(*f.Price * atWork)
 			f.level(m)
 		}
 	}
@@ -153,8 +153,6 @@ func (f *Finding) level(m *measured) {
 		f.Gain = gain(*f.Price, f.looks)
 	}
 }
-
-func price(x float64) *float64 { return &x }
 
 const notMeasured = "not measured"
 

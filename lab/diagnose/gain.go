@@ -9,7 +9,7 @@ import (
 )
 
 // The sessions' time in consecutive stretches. Looks that follow each other see the same statements, and a load that
-// changes changes many of them: so an interval is drawn from stretches of time, not from looks.
+// changes changes many of them: so an interval is estimated from stretches of time, not from looks.
 const (
 	stretchFirst  = 250 * time.Millisecond // the first length; it doubles when there are too many
 	stretchesMost = 64
@@ -31,8 +31,8 @@ type spentOn struct {
 	statement string
 }
 
-// next look stands for so many seconds; what is added then belongs to it.
-func (s *stretches) next(stands float64) {
+// next look covers so many seconds; what is added then belongs to it.
+func (s *stretches) next(covers float64) {
 	if s.left <= 0 {
 		s.length = max(s.length, stretchFirst.Seconds())
 		s.all, s.left = append(s.all, stretch{}), s.length
@@ -40,7 +40,7 @@ func (s *stretches) next(stands float64) {
 	if len(s.all) > stretchesMost {
 		s.halve()
 	}
-	s.left -= stands
+	s.left -= covers
 }
 
 // halve joins neighbours.
@@ -84,20 +84,20 @@ func (s *stretches) series(takes func(spentOn) bool) (all []stats.Moment) {
 	return all
 }
 
-// looksWorth is how many independent looks would give an interval as wide as the one that is drawn from blocks of
-// stretches; too few stretches do not show how they depend on each other, and count as one look each.
+// looksWorth is how many independent looks would give an interval as wide as the one that blocks of stretches give;
+// too few stretches do not show how they depend on each other, and count as one look each.
 func (s *stretches) looksWorth(looks int, takes func(spentOn) bool) float64 {
 	series := s.series(takes)
 	few := float64(min(looks, len(series)))
-	drawn, ok := stats.BlockRatio(series)
-	if !ok || drawn.High <= drawn.Low {
+	interval, ok := stats.BlockRatio(series)
+	if !ok || interval.High <= interval.Low {
 		return few
 	}
 	var sum stats.Moment
 	for _, one := range series {
 		sum.Part, sum.Whole = sum.Part+one.Part, sum.Whole+one.Whole
 	}
-	p, half := sum.Part/sum.Whole, (drawn.High-drawn.Low)/2/stats.Z
+	p, half := sum.Part/sum.Whole, (interval.High-interval.Low)/2/stats.Z
 	return min(float64(looks), p*(1-p)/(half*half))
 }
 

@@ -20,7 +20,7 @@ func drifting(random *rand.Rand, rho float64, doing waits.Session) *measured {
 		state = rho*state + math.Sqrt(1-rho*rho)*random.NormFloat64()
 		for range looks {
 			at = at.Add(time.Second / looks)
-			l := look{at: at, stands: time.Second / looks}
+			l := look{at: at, covers: time.Second / looks}
 			for pid := range sessions {
 				s := active(pid, "", "SELECT * FROM t WHERE id = 1")
 				if random.Float64() < logistic(state) {
@@ -76,7 +76,7 @@ func TestGain_OfAFewMoments(t *testing.T) {
 	b, at := newBook(), time.Unix(1000, 0)
 	for i := range 20 {
 		at = at.Add(20 * time.Millisecond)
-		l := look{at: at, stands: 20 * time.Millisecond, sessions: []waits.Session{active(1, "", "SELECT 1")}}
+		l := look{at: at, covers: 20 * time.Millisecond, sessions: []waits.Session{active(1, "", "SELECT 1")}}
 		if i%2 == 0 {
 			l.sessions = append(l.sessions, active(2, "Timeout:PgSleep", "SELECT pg_sleep(9)"))
 		}
@@ -94,7 +94,7 @@ func TestGain_OfAFewMoments(t *testing.T) {
 func TestStretches_AreBounded(t *testing.T) {
 	b := newBook()
 	for i := range 5000 {
-		b.take(look{at: time.Unix(int64(i), 0), stands: time.Second,
+		b.take(look{at: time.Unix(int64(i), 0), covers: time.Second,
 			sessions: []waits.Session{active(1, "", fmt.Sprintf("SELECT * FROM t%d", i%400)), idleFor(time.Second)}})
 	}
 	sum := 0.0

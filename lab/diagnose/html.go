@@ -11,7 +11,7 @@ const htmlPage = "diagnose/page.html.tmpl"
 
 var pages = web.Templates(htmlPage)
 
-// pageStyle is beside what all pages share.
+// pageStyle is added to what all pages share.
 const pageStyle = `
 .says { white-space: normal; min-width: 16em; text-align: left; }
 pre { overflow-x: auto; }`
@@ -43,7 +43,7 @@ func (d *Diagnosis) says() string {
 		}
 	}
 	if d.Ledger.TotalS == 0 {
-		return "No session was at work"
+		return "No session was active"
 	}
 	return "No problem was found"
 }

@@ -7,12 +7,11 @@ import (
 	"plimsoll/ground/postgres/counters"
 )
 
-// interimEvery is how often who watches along is told what was found so far. A reading of all statistics takes some
-// tens of milliseconds.
+// interimEvery is how often interim results are reported. A reading of all statistics takes some tens of milliseconds.
 const interimEvery = 5 * time.Second
 
-// tellInterim gives the diagnosis so far.
-func (w *watch) tellInterim(ctx context.Context, o Options, before *counters.Reading) error {
+// reportInterim gives the diagnosis so far.
+func (w *watch) reportInterim(ctx context.Context, o Options, before *counters.Reading) error {
 	now, err := counters.Read(ctx, w.slow, w.server)
 	if err != nil {
 		return err

@@ -14,17 +14,17 @@ var (
 	noteFrom = limit("price of a note", 0.02,
 		"share of the time; two samples of the same load differ by as much")
 	problemFrom = limit("price of a problem", 0.10,
-		"share of the time; a tenth is what a user begins to feel, and more than a healthy load showed of any one "+
+		"share of the time; a tenth is what a user begins to notice, and more than a healthy load showed of any one "+
 			"cause")
-	sessionsLeast = limit("sessions at work", 0.2,
-		"on average; a server with less to do has no time to lose, and what is found is a note")
+	sessionsLeast = limit("active sessions", 0.2,
+		"on average; on a server with less to do every finding is a note")
 	fullCore = limit("one core filled", 0.9,
 		"cores that one process uses; the rest is lost to interrupts and to the scheduler")
 	othersBusy = limit("processors taken by others", 0.25,
 		"share of all cores; half of one of two cores, beyond what daemons of a quiet machine use")
 	sharedPressure = limit("machine shared", 0.5,
-		"share of the time in which some process waits for a processor, with others at work; beyond it a "+
-			"late client may as well wait for a processor as for the network")
+		"share of the time in which some process waits for a processor while other programs run; beyond it a late "+
+			"client may be waiting for a processor or for the network")
 	machineBusy = limit("machine busy", 0.85,
 		"share of all cores; beyond it the queue for a processor grows faster than the load")
 	mainUser = limit("main user of the processors", 0.5,
@@ -32,7 +32,7 @@ var (
 	gapLong = limit("long gap of a transaction", 1,
 		"seconds; a network or a program takes less between two statements: this is a person or a program that hangs")
 	stealMost = limit("steal", 0.05,
-		"share of all cores; a hypervisor that shares fairly takes less")
+		"share of all cores; a hypervisor that is not overcommitted takes less")
 	throttledMost = limit("throttled", 0.05,
 		"share of the time; a quota that is wide enough never binds")
 	churnRows = limit("catalog rows", 50,
@@ -64,7 +64,7 @@ var (
 	unusedMost = limit("unused indexes", 5,
 		"of one table, none of them unique; fewer may serve a monthly report")
 	bulkRows = limit("rows written in bulk", 10_000,
-		"rows a second that one table gains or changes; many users at work write fewer")
+		"rows a second that one table gains or changes; many active users write fewer")
 	bulkEach = limit("rows written in bulk by each transaction", 10,
 		"rows of one table for each transaction of the server; many small commits are no load in bulk")
 	longStatement = limit("long statement", 0.25,
@@ -74,7 +74,8 @@ var (
 	diskOfOthers = limit("disk taken by others", 0.5,
 		"share of what the disk moved that the database neither read nor wrote")
 	gapShort = limit("short gap of a transaction", 0.0005,
-		"seconds; a program beside its server takes as long; the rest is the network's, or the program's own work")
+		"seconds; a program on the server's machine takes as long; the rest is "+
+			"the network's, or the program's own work")
 	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
 	usualFlush = limit("usual flush", 1,
 		"milliseconds; a disk with a protected cache is faster, also behind a fast network")

@@ -55,7 +55,7 @@ func excuseOf(sessions []waits.Session, state func(pid int) (process.Activity, e
 	return noExcuse
 }
 
-// logWait is the wait for the log that is no fault of the log, as parts of it.
+// logWait is the wait for the log that the log does not cause, as parts of it.
 type logWait struct {
 	// usual: a healthy server has it, too. A durable commit waits for its own flush, and on average for a part of the
 	// one that is under way when it comes: two of the flushes that a healthy disk makes, for each flush made.
@@ -81,7 +81,7 @@ func (m *measured) logWait() (l logWait) {
 	}
 	ms := m.flushMS()
 	if ms == nil {
-		ms = price(m.sampledFlushMS(*n))
+		ms = new(m.sampledFlushMS(*n))
 	}
 	l.usual = min(1, flushesOfCommit**n*min(usualFlush.Value, *ms)/1000*m.ledger.ObservedS/m.delta.For.Seconds()/waited)
 	return l

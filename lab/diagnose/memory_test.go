@@ -33,7 +33,7 @@ func TestMemoryIsBoundedOverTenHours(t *testing.T) {
 			{PID: i%30000 + 2, Application: "clerk", Query: "BEGIN", State: "idle in transaction",
 				InState: time.Duration(i%100) * time.Second},
 		}
-		l := look{at: at, stands: 2 * time.Second, sessions: sessions,
+		l := look{at: at, covers: 2 * time.Second, sessions: sessions,
 			timeline: everybody(fmt.Sprint("operation ", i%4))}
 		w.book.take(l)
 		w.takeOperations(l)
@@ -42,7 +42,7 @@ func TestMemoryIsBoundedOverTenHours(t *testing.T) {
 		for _, s := range sessions {
 			by[s.PID] = s
 		}
-		w.book.takeLocks(lockLook{stands: time.Second, sessions: by, blocked: []waits.Blocked{
+		w.book.takeLocks(lockLook{covers: time.Second, sessions: by, blocked: []waits.Blocked{
 			{PID: i%30000 + 1, Blockers: []int{i%30000 + 2}, Object: tables[i%3] + name}}}, nil)
 	}
 	kept := func() float64 {

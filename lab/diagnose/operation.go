@@ -24,7 +24,7 @@ func (w *watch) takeOperations(l look) {
 		return
 	}
 	if since := l.at.Sub(w.operationsAt); !w.operationsAt.IsZero() {
-		l.stands = max(l.stands, min(since, 2*max(timelineEvery, w.every)))
+		l.covers = max(l.covers, min(since, 2*max(timelineEvery, w.every)))
 	}
 	w.operationsAt = l.at
 	w.served = map[int]string{}
@@ -34,9 +34,9 @@ func (w *watch) takeOperations(l look) {
 		switch {
 		case s.Class() == waits.Idle: // has no time in a ledger either
 		case name == "":
-			w.unknownS += l.stands.Seconds()
+			w.unknownS += l.covers.Seconds()
 		default:
-			w.servedS += l.stands.Seconds()
+			w.servedS += l.covers.Seconds()
 		}
 		if name == "" {
 			continue
@@ -54,7 +54,7 @@ func (w *watch) takeOperations(l look) {
 	}
 	for name, b := range w.operations {
 		one := own[name]
-		one.at, one.stands, one.still, one.excuse = l.at, l.stands, l.still, l.excuse
+		one.at, one.covers, one.still, one.excuse = l.at, l.covers, l.still, l.excuse
 		b.take(one)
 	}
 }

@@ -39,7 +39,7 @@ func (m *measured) takes(c cause, f *Finding) (takes func(sql string, class wait
 	}, len(classes) > 0
 }
 
-// shared says whether sessions of more than one application were at work.
+// shared says whether sessions of more than one application were active.
 func (m *measured) shared() bool {
 	first := ""
 	for _, w := range m.book.events {

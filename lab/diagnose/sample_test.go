@@ -62,7 +62,7 @@ func populate(b *testing.B, dsn string) {
 			<-ended
 		}
 	})
-	patience.Until(b, "all are at work", func() bool {
+	patience.Until(b, "all are active", func() bool {
 		all, err := waits.Sessions(patience.Context(b), clustertest.Connect(b, dsn, "shop"), ownName)
 		return err == nil && len(all) == sampledActive+sampledInXact
 	})
@@ -102,7 +102,7 @@ func BenchmarkSample(b *testing.B) {
 			b.Fatal(err)
 		}
 		now := time.Now()
-		w.keep(now.Add(-tick), now, now, tick, all, nil)
+		w.recordLook(now.Add(-tick), now, now, tick, all, nil)
 	}
 	for range 10 { // the server makes its plan after five
 		look()

@@ -93,7 +93,7 @@ func TestRun_NamesAnIdleClientThatHoldsAHotRow(t *testing.T) {
 	s := d.Stories[0]
 	if s.Root.Application != "clerk" || !strings.Contains(s.Object, "hot") || s.Victims != 3 ||
 		!strings.HasPrefix(s.Root.Statement, "BEGIN; UPDATE hot") {
-		t.Errorf("%+v", s)
+		t.Errorf("story %+v, want the clerk's, of hot, with three victims", s)
 	}
 	if sum := d.Ledger.sum(); sum < 0.999 || sum > 1.001 {
 		t.Errorf("the ledger adds up to %v", sum)
@@ -157,7 +157,7 @@ func TestRun_LooksOnceHoweverShortItsTime(t *testing.T) {
 	}
 }
 
-// A user without the right sees sessions as if they did nothing: no report is better than such a report.
+// To a user without the privilege all sessions look idle: no report is better than such a report.
 func TestRun_NeedsTheRightToSee(t *testing.T) {
 	blind := as(t, clustertest.Database(t), "diagnose_blind", "")
 	d, err := Run(patience.Context(t), Options{DSN: blind, Duration: time.Second, Rate: RateDefault})

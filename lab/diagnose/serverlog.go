@@ -46,7 +46,7 @@ type LogTempFiles struct {
 // LogCheckpoints that ended.
 type LogCheckpoints struct {
 	N        int     `json:"n"`
-	ByLog    int     `json:"because_of_log"` // since max_wal_size was full
+	ByLog    int     `json:"because_of_log"` // because max_wal_size was reached
 	Buffers  int64   `json:"buffers"`
 	WriteS   float64 `json:"write_s"`
 	SyncS    float64 `json:"sync_s"`
@@ -58,7 +58,7 @@ const logBytesMost = 16 << 20
 
 // logFile is the server's log, from the beginning of the diagnosis on.
 type logFile struct {
-	name   string // as said to people
+	name   string // as shown to users
 	format string // stderr, csvlog, jsonlog
 	from   int64
 	// read from a place to the end, at most logBytesMost; size is where the end is.
@@ -89,7 +89,7 @@ func openLog(ctx context.Context, conn *pgx.Conn, postmaster int) (*logFile, err
 	}
 	if plain := strings.ToLower(language); plain != "" && plain != "c" && plain != "posix" &&
 		!strings.HasPrefix(plain, "c.") && !strings.HasPrefix(plain, "en") {
-		return nil, fmt.Errorf("its messages are in another language: lc_messages is %s", language)
+		return nil, fmt.Errorf("its messages are not in English: lc_messages is %s", language)
 	}
 	var err error
 	if collects {
@@ -113,7 +113,7 @@ func (l *logFile) collected(ctx context.Context, conn *pgx.Conn, destination str
 		}
 	}
 	if l.format == "" {
-		return fmt.Errorf("it goes to %s, and not to a file", destination)
+		return fmt.Errorf("it goes to %s, not to a file", destination)
 	}
 	var name *string
 	if err := conn.QueryRow(ctx, "SELECT pg_current_logfile($1)", l.format).Scan(&name); err != nil || name == nil {
@@ -122,19 +122,19 @@ func (l *logFile) collected(ctx context.Context, conn *pgx.Conn, destination str
 	l.name = *name
 	l.size = func(ctx context.Context) (n int64, err error) {
 		err = conn.QueryRow(ctx, "SELECT size FROM pg_stat_file($1)", l.name).Scan(&n)
-		return n, may(err)
+		return n, explainDenied(err)
 	}
 	l.read = func(ctx context.Context, from int64) (text []byte, err error) {
 		err = conn.QueryRow(ctx, "SELECT pg_read_binary_file($1, $2, $3)", l.name, from, logBytesMost).Scan(&text)
-		return text, may(err)
+		return text, explainDenied(err)
 	}
 	return nil
 }
 
 var errNoLog = errors.New("the server writes no such file")
 
-// may says which right is missing.
-func may(err error) error {
+// explainDenied says which privilege is missing.
+func explainDenied(err error) error {
 	if err != nil && strings.Contains(err.Error(), "42501") {
 		return errors.New("permission denied: GRANT pg_read_server_files TO the user")
 	}
@@ -152,7 +152,7 @@ func (l *logFile) standardError(postmaster int) error {
 		return fmt.Errorf("logging_collector is off, and the server's stderr is not visible: %w", err)
 	}
 	if info, err := os.Stat(link); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("logging_collector is off, and the server's stderr is no file: %s", file)
+		return fmt.Errorf("logging_collector is off, and the server's stderr is not a file: %s", file)
 	}
 	l.name, l.format = file, "stderr"
 	l.size = func(context.Context) (int64, error) {
@@ -181,7 +181,7 @@ func (l *logFile) written(ctx context.Context) (*ServerLog, error) {
 	}
 	s := &ServerLog{Source: l.name, Bytes: end - l.from}
 	if s.Bytes < 0 {
-		return nil, errors.New("it was rotated or cut meanwhile")
+		return nil, errors.New("it was rotated or truncated meanwhile")
 	}
 	if s.Bytes > logBytesMost {
 		s.Cut, l.from = true, end-logBytesMost
@@ -205,7 +205,7 @@ func (l *logFile) written(ctx context.Context) (*ServerLog, error) {
 	return s, nil
 }
 
-// messages of a log, without what stands before them.
+// messages of a log, without what precedes them.
 func messages(text []byte, format string) (all []string) {
 	const messageColumn = 13 // of csvlog
 	switch format {
@@ -314,8 +314,8 @@ func (m *measured) loggedCheckpoints() []string {
 		return nil
 	}
 	c := m.log.Checkpoints
-	return []string{fmt.Sprintf("the server's log has %d checkpoints of %d buffers, %d of them since max_wal_size was "+
-		"full; flushing their files took %.1f s, one file at most %.2f "+
+	return []string{fmt.Sprintf("the server's log has %d checkpoints of %d buffers, %d of them because max_wal_size "+
+		"was reached; flushing their files took %.1f s, one file at most %.2f "+
 		"s", c.N, c.Buffers, c.ByLog, c.SyncS, c.LongestS)}
 }
 

@@ -60,7 +60,7 @@ func (b *book) takeLocks(l lockLook, some func(pid int) bool) {
 	victimsNow := map[*story]int{}
 	for root, all := range victims {
 		slices.SortFunc(all, func(a, b waits.Blocked) int { return int(b.For - a.For) })
-		b.tell(root, all, l, victimsNow)
+		b.addStory(root, all, l, victimsNow)
 	}
 	for s, n := range victimsNow {
 		s.Victims = max(s.Victims, n)
@@ -85,7 +85,7 @@ func rootOf(one waits.Blocked, blocked map[int]waits.Blocked) int {
 	}
 }
 
-func (b *book) tell(root int, victims []waits.Blocked, l lockLook, victimsNow map[*story]int) {
+func (b *book) addStory(root int, victims []waits.Blocked, l lockLook, victimsNow map[*story]int) {
 	blocker := rootIn(root, l)
 	object := objectOf(victims)
 	key := strings.Join([]string{blocker.Application, blocker.Does, blocker.Statement, object}, "\x00")
@@ -99,11 +99,11 @@ func (b *book) tell(root int, victims []waits.Blocked, l lockLook, victimsNow ma
 	}
 	s.Root.LongXactS = max(s.Root.LongXactS, blocker.LongXactS)
 	s.Root.LongGapS = max(s.Root.LongGapS, blocker.LongGapS)
-	s.weight += l.stands.Seconds() * float64(len(victims))
+	s.weight += l.covers.Seconds() * float64(len(victims))
 	victimsNow[s] += len(victims)
 	for _, v := range victims {
 		s.LongS = max(s.LongS, v.For.Seconds())
-		s.statements.add(plainStatement(l.sessions[v.PID].Query), l.stands.Seconds())
+		s.statements.add(normalizedText(l.sessions[v.PID].Query), l.covers.Seconds())
 	}
 	if victimsNow[s] > s.Victims {
 		s.Tree = tree(root, blocker, victims, l)
@@ -118,7 +118,7 @@ func rootIn(pid int, l lockLook) Root {
 	case !found:
 		return Root{Application: "?", Does: "has ended since, or is a process of the server"}
 	}
-	r := Root{Application: nonEmpty(s.Application, s.User), Statement: plainStatement(s.Query),
+	r := Root{Application: nonEmpty(s.Application, s.User), Statement: normalizedText(s.Query),
 		LongXactS: s.InXact.Seconds(), Client: s.Class() == waits.Client, class: s.Class()}
 	if r.Client {
 		r.LongGapS = s.InState.Seconds()
@@ -177,7 +177,7 @@ func tree(root int, blocker Root, victims []waits.Blocked, l lockLook) (lines []
 			met[v.PID] = true
 			s := l.sessions[v.PID]
 			lines = append(lines, fmt.Sprintf("%s└ %d %s: waits %s for %s: %s", strings.Repeat("  ", depth), v.PID,
-				nonEmpty(s.Application, s.User), v.For.Round(time.Millisecond), v.On(), plainStatement(s.Query)))
+				nonEmpty(s.Application, s.User), v.For.Round(time.Millisecond), v.On(), normalizedText(s.Query)))
 			below(v.PID, depth+1)
 		}
 	}

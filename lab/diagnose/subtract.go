@@ -15,7 +15,8 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// Difference is what a transaction of one system waits for more than one of another: a class, or an event of one.
+// Difference is how much longer a transaction of one system waits for something than one of the other: a class, or an
+// event of one.
 type Difference struct {
 	Class string `json:"class"`
 	Name  string `json:"name"`
@@ -43,7 +44,7 @@ func (d *Diagnosis) Compare(source string, other *Diagnosis) {
 		ThisPerS: d.transactionsPerS(), Differences: Subtract(d, other)}
 	if d.Against.Differences == nil {
 		d.Against.Differences = []Difference{}
-		d.Against.Why = "one of the two counted no transaction, so that their times cannot be compared"
+		d.Against.Why = "one of the two counted no transactions, so their times cannot be compared"
 	}
 }
 

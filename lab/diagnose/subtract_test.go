@@ -13,7 +13,7 @@ import (
 
 // ledgerOf a load of a hundred transactions a second.
 func ledgerOf(sessions float64, shares map[string]float64) *Diagnosis {
-	d := &Diagnosis{Ledger: Ledger{Sessions: sessions}, Rates: []Rate{{transactionsRate, price(100)}}}
+	d := &Diagnosis{Ledger: Ledger{Sessions: sessions}, Rates: []Rate{{transactionsRate, new(100.0)}}}
 	for class, share := range shares {
 		d.Ledger.Lines = append(d.Ledger.Lines, Line{Class: class, Share: share})
 	}
@@ -28,7 +28,7 @@ func TestSubtract(t *testing.T) {
 	want := []Difference{difference("log", "write-ahead log", 28, 2), difference("io", "reading and writing", 4, 0),
 		difference("cpu", "on a processor", 8, 8)}
 	if len(all) != len(want) {
-		t.Fatalf("%+v", all)
+		t.Fatalf("differences %+v, want three", all)
 	}
 	for i, w := range want {
 		got := all[i]
@@ -41,7 +41,7 @@ func TestSubtract(t *testing.T) {
 	if i := slices.IndexFunc(Subtract(slow, fast), func(d Difference) bool { return len(d.Events) > 0 }); i < 0 {
 		t.Error("the events below a class are not subtracted")
 	} else if e := Subtract(slow, fast)[i].Events[0]; e.Name != "IO:WalSync" || e.OtherMS != 0 || e.ThisMS <= 0 {
-		t.Errorf("%+v", e)
+		t.Errorf("event %+v, want IO:WalSync of this system alone", e)
 	}
 	slow.Rates = nil
 	if Subtract(slow, fast) != nil {
@@ -49,7 +49,7 @@ func TestSubtract(t *testing.T) {
 	}
 }
 
-// What one system waits for and the other does not stands in the report.
+// What one system waits for and the other does not is in the report.
 func TestCompare(t *testing.T) {
 	here, there := ledgerOf(4, map[string]float64{"log": 1}), ledgerOf(1, map[string]float64{"cpu": 1})
 	here.Compare("good.json", there)
@@ -69,7 +69,7 @@ func TestCompare(t *testing.T) {
 	}
 	there.Rates = nil
 	if here.Compare("idle", there); here.Against.Why == "" {
-		t.Errorf("%+v", here.Against)
+		t.Errorf("compared %+v, want the reason why it cannot be", here.Against)
 	}
 }
 

@@ -17,7 +17,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	if d.Stopped != "" {
 		fmt.Fprintf(&b, "  not complete: %s\n", d.Stopped)
 	}
-	fmt.Fprintf(&b, "  %.2f sessions at work on average, at most %d; %d of %d connections in use\n", d.Ledger.Sessions,
+	fmt.Fprintf(&b, "  %.2f active sessions on average, at most %d; %d of %d connections in use\n", d.Ledger.Sessions,
 		d.Ledger.Most, d.Server.Sessions, d.Server.SessionsMax)
 	d.findingsText(&b)
 	if err := d.ledgerText(&b); err != nil {
@@ -37,7 +37,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 }
 
 func (d *Diagnosis) findingsText(b *strings.Builder) {
-	b.WriteString("\nFINDINGS, by price (share of the time of all sessions at work)\n")
+	b.WriteString("\nFINDINGS, by price (share of the time of all active sessions)\n")
 	if len(d.Findings) == 0 {
 		b.WriteString("  none\n")
 	}
@@ -54,7 +54,7 @@ func (d *Diagnosis) findingsText(b *strings.Builder) {
 			fmt.Fprintf(b, "       not       %s\n", line)
 		}
 		if f.Gain != nil {
-			fmt.Fprintf(b, "       gain      %.0f to %.0f %% of the time, if no other wait replaces it\n",
+			fmt.Fprintf(b, "       gain      %.0f to %.0f %% of the time, unless another wait takes its place\n",
 				100*f.Gain.Low, 100*f.Gain.High)
 		}
 		for _, line := range f.Next {
@@ -81,7 +81,7 @@ func (d *Diagnosis) ledgerText(b *strings.Builder) error {
 	fmt.Fprintf(b, "\nWHERE THE TIME GOES: %.1f s of sessions that are active or within a "+
 		"transaction\n", d.Ledger.TotalS)
 	if d.Ledger.TotalS == 0 {
-		b.WriteString("  no session was at work\n")
+		b.WriteString("  no session was active\n")
 		return nil
 	}
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -150,7 +150,7 @@ func (d *Diagnosis) storiesText(b *strings.Builder) {
 }
 
 func (d *Diagnosis) contradictionsText(b *strings.Builder) {
-	b.WriteString("\nDO THE MEASUREMENTS FIT EACH OTHER?\n")
+	b.WriteString("\nDO THE MEASUREMENTS AGREE?\n")
 	for _, c := range d.Contradictions {
 		fmt.Fprintf(b, "  %-13s  %s: %s\n", c.Verdict, c.Name, c.Says)
 		if c.Verdict != Contradicts {
@@ -169,7 +169,7 @@ func (d *Diagnosis) hostText(b *strings.Builder) error {
 	}
 	h := d.Host
 	fmt.Fprintf(b, "\nTHE SERVER'S MACHINE\n  %d cores, busy %s (%s); database %s, others %s%s\n", h.Cores,
-		share(h.Busy), each(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil,
+		share(h.Busy), percentages(h.PerCore), share(h.Database), share(h.Others), inParentheses(h.Who == nil,
 			neighbourNames(h.Who)))
 	fmt.Fprintf(b, "  steal %s, throttled %s; some process waited for a processor %s of the time, for memory %s, "+
 		"for a disk %s\n", share(h.Steal), share(h.Throttled), share(h.CPUPressure), share(h.MemoryPressure),
@@ -192,7 +192,7 @@ func inParentheses(none bool, inner string) string {
 
 func share(x *float64) string { return human.Known(x, notMeasured, human.Percent) }
 
-func each(all []float64) string {
+func percentages(all []float64) string {
 	var texts []string
 	for _, x := range all {
 		texts = append(texts, fmt.Sprintf("%.0f", 100*x))
@@ -220,7 +220,7 @@ func (d *Diagnosis) restText(b *strings.Builder) {
 	}
 	slowed := ""
 	if d.Cost.Slowed {
-		slowed = ", fewer than asked because a sample took long"
+		slowed = ", fewer than requested because samples took long"
 	}
 	fmt.Fprintf(b, "\nCost of this diagnosis: %d samples, %.1f a second%s; its queries took %.2f s (%.1f %% of the "+
 		"time), the server's processes for it %s of processor time, this program %s.\n", d.Cost.Samples, d.Cost.PerS,

@@ -33,7 +33,7 @@ func (m *measured) timed(event string) *Timed {
 	return &Timed{*ms / 1000, *n}
 }
 
-// addTimed puts the exact times beside the sampled ones. Gaps between statements are not an event of the server's.
+// addTimed adds the exact times to the sampled ones. Gaps between statements are not an event of the server's.
 func (m *measured) addTimed() {
 	for i := range m.ledger.Lines {
 		for j := range m.ledger.Lines[i].Events {
@@ -46,7 +46,7 @@ func (m *measured) addTimed() {
 // samplingErrors is how many standard errors two measurements of the same may be apart.
 const samplingErrors = 3
 
-// timedAndSampled holds the samples of each class of waits against the server's clock. Waits for clients are left out:
+// timedAndSampled compares the samples of each class of waits with the server's clock. Waits for clients are left out:
 // the server also times those of idle sessions.
 //
 // A wait of length d that is looked at each t seconds is found in floor(d/t) or one more looks, so that its variance is
@@ -108,9 +108,9 @@ func timedAndSampled(m *measured) Contradiction {
 	return Contradiction{
 		Figures: []Figure{{"waits in " + string(worst) + ", sampled", fmt.Sprintf("%.1f s", sampled[worst]*seen)},
 			{"timed by the server", fmt.Sprintf("%.1f s in %.0f waits", clock[worst].S, clock[worst].Waits)}},
-		Says: fmt.Sprintf("the two differ by %s of the waits more than samples can: looks come at moments that are "+
-			"not chance, or the server reports a wait that it does not end", human.Percent(share)),
+		Says: fmt.Sprintf("the two differ by %s of the waits, more than sampling explains: the samples are not taken "+
+			"at random moments, or the server reports a wait that it does not end", human.Percent(share)),
 		Excluded: "chance: the difference is beyond three standard errors of the samples",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m    SELECT * FROM plimsoll_waits",
-	}.contradictIf(share > timedApart.Value, "the server's clock agrees with the samples, within what these can tell")
+	}.contradictIf(share > timedApart.Value, "the server's clock agrees with the samples, within their error")
 }

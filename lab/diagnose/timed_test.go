@@ -107,7 +107,7 @@ func TestRun_TimedWaitsStandBesideTheSampledOnes(t *testing.T) {
 	}
 	for _, c := range d.Contradictions {
 		if c.Name == "timed and sampled waits" && c.Verdict != Agrees {
-			t.Errorf("%+v", c)
+			t.Errorf("contradiction %+v, want agreement", c)
 		}
 	}
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// Whoever may create objects in a database must not have a superuser run them by diagnosing it.
+// A user who may create objects in a database must not be able to make a superuser run them by diagnosing it.
 func TestRun_RunsNothingThatAUserOfTheDatabasePlanted(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	sprung := clustertest.Traps(t, dsn)
@@ -24,7 +24,7 @@ func TestRun_RunsNothingThatAUserOfTheDatabasePlanted(t *testing.T) {
 			}
 			for _, s := range d.Unavailable {
 				if s.Name == counters.Databases || s.Name == counters.WAL {
-					t.Errorf("%+v", s)
+					t.Errorf("%+v is unavailable, want it read", s)
 				}
 			}
 			if told := sprung(); len(told) > 0 {

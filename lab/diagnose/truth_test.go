@@ -69,7 +69,7 @@ func TestLedger_IsTrueToAServerOfKnownWaits(t *testing.T) {
 				next += 8 * tick
 			}
 			now = next
-			l := look{at: begin.Add(now), stands: now - last}
+			l := look{at: begin.Add(now), covers: now - last}
 			last = now
 			for i, s := range sessions {
 				p := s.at(now, &from[i], truth)

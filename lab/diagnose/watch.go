@@ -46,7 +46,7 @@ type watch struct {
 	log      *logFile
 	logErr   error // why it cannot be read
 	began    time.Time
-	interim  func(ctx context.Context) error // nil: nobody watches along
+	interim  func(ctx context.Context) error // nil: nobody asked for interim results
 
 	mu   sync.Mutex
 	book *book
@@ -93,7 +93,7 @@ func (w *watch) run(ctx context.Context, lasts time.Duration, tell func(elapsed 
 	var slowErr error
 	go func() {
 		defer slow.Done()
-		if slowErr = w.askSlowly(ctx, timed.Done()); slowErr != nil {
+		if slowErr = w.runSlowQueries(ctx, timed.Done()); slowErr != nil {
 			cancel()
 		}
 	}()
@@ -141,7 +141,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 			return err
 		}
 		now := time.Now()
-		w.keep(last, asked, now, planned, all, timeline)
+		w.recordLook(last, asked, now, planned, all, timeline)
 		last = now
 		if tell != nil {
 			tell(now.Sub(w.began), len(all))
@@ -151,7 +151,7 @@ func (w *watch) sample(ctx context.Context, over <-chan struct{}, tell func(time
 	}
 }
 
-// lookAtTimeline beside the sample; the answer waits for it, for an interval at most. Not each sample has one.
+// lookAtTimeline runs alongside the sample; the answer waits for it, for an interval at most. Not each sample has one.
 func (w *watch) lookAtTimeline(ctx context.Context) (wait func(), seen Timeline) {
 	if w.timeline == nil || time.Since(w.timelineAt) < timelineEvery-w.every/2 {
 		return func() {}, nil
@@ -186,9 +186,9 @@ func (w *watch) pause(took time.Duration) time.Duration {
 	return min(longer, time.Second)
 }
 
-func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []waits.Session, timeline Timeline) {
+func (w *watch) recordLook(last, asked, now time.Time, planned time.Duration, all []waits.Session, timeline Timeline) {
 	lost, waited, states := w.heart.take(), w.waited(), w.heart.states()
-	l := look{at: now, stands: now.Sub(last), sessions: all, timeline: timeline}
+	l := look{at: now, covers: now.Sub(last), sessions: all, timeline: timeline}
 	if w.host != nil {
 		l.excuse = excuseOf(all, process.State)
 	}
@@ -199,7 +199,7 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 	w.locks.Store(blocked)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if late := l.stands - planned; w.cost.Samples > 0 {
+	if late := l.covers - planned; w.cost.Samples > 0 {
 		s := stall{last.Sub(w.began), late, stallCause(late, lost, waited, states)}
 		w.book.addStall(s)
 		if late >= standstillLeast {
@@ -207,13 +207,13 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 		}
 		if s.who == StillServer && late >= standstillLeast { // nobody did what they seem to have done meanwhile
 			w.book.unobserved += late.Seconds()
-			l.stands -= late
+			l.covers -= late
 			w.rushUntil = now.Add(late)
 		}
 	}
-	if most := lateMost * w.every; l.stands > most {
-		w.book.unobserved += (l.stands - most).Seconds()
-		l.stands = most
+	if most := lateMost * w.every; l.covers > most {
+		w.book.unobserved += (l.covers - most).Seconds()
+		l.covers = most
 	}
 	if now.Before(w.rushUntil) {
 		l.excuse = rush
@@ -224,8 +224,8 @@ func (w *watch) keep(last, asked, now time.Time, planned time.Duration, all []wa
 	w.cost.QueriesS += now.Sub(asked).Seconds()
 }
 
-// askSlowly runs the queries that take longer than a sample.
-func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
+// runSlowQueries runs the queries that take longer than a sample.
+func (w *watch) runSlowQueries(ctx context.Context, over <-chan struct{}) error {
 	tick := time.NewTicker(locksEvery)
 	defer tick.Stop()
 	var slow, horizon time.Time
@@ -252,8 +252,8 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 				return quiet(ctx, err)
 			}
 		}
-		if stands := locks.stands(now); w.locks.Load() {
-			if err := w.timed(func() error { return w.lookAtLocks(ctx, stands) }); err != nil {
+		if covers := locks.covers(now); w.locks.Load() {
+			if err := w.timed(func() error { return w.lookAtLocks(ctx, covers) }); err != nil {
 				return quiet(ctx, err)
 			}
 		}
@@ -268,8 +268,8 @@ func (w *watch) askSlowly(ctx context.Context, over <-chan struct{}) error {
 // lockTicks are the moments at which locks may be looked at.
 type lockTicks struct{ last time.Time }
 
-// stands is the time that a look now stands for: that since the last tick, at which nobody waited if it did not look.
-func (t *lockTicks) stands(now time.Time) time.Duration {
+// covers is the time that a look now covers: that since the last tick, at which nobody waited if it did not look.
+func (t *lockTicks) covers(now time.Time) time.Duration {
 	d := min(now.Sub(t.last), 4*locksEvery)
 	t.last = now
 	return d
@@ -328,7 +328,7 @@ func (w *watch) lookAtHorizon(ctx context.Context) error {
 	return nil
 }
 
-func (w *watch) lookAtLocks(ctx context.Context, stands time.Duration) error {
+func (w *watch) lookAtLocks(ctx context.Context, covers time.Duration) error {
 	blocked, err := waits.LookAtLocks(ctx, w.slow)
 	if err != nil || len(blocked) == 0 {
 		return err
@@ -337,7 +337,7 @@ func (w *watch) lookAtLocks(ctx context.Context, stands time.Duration) error {
 	if err != nil {
 		return err
 	}
-	l := lockLook{stands: stands, blocked: blocked, sessions: map[int]waits.Session{}}
+	l := lockLook{covers: covers, blocked: blocked, sessions: map[int]waits.Session{}}
 	for _, s := range all {
 		l.sessions[s.PID] = s
 	}

@@ -52,7 +52,7 @@ const (
 	e.getBoundingClientRect().height))`
 )
 
-// On a telephone all trials are seen, those that failed above all, beside round numbers that can be read.
+// On a telephone all trials are visible, above all those that failed, and the axes have readable round numbers.
 func TestChartsInABrowser(t *testing.T) {
 	var page strings.Builder
 	l := drawnLine("20260101-000000")

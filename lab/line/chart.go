@@ -14,7 +14,7 @@ import (
 const (
 	chartHeight, chartTop = 230.0, 8.0
 	chartUnits            = 1000.0 // of a curve's own width
-	ticksMost             = 6      // on an axis: so many fit on a telephone
+	ticksMost             = 6      // on an axis: that many fit on a telephone
 	lawPoints             = 80
 )
 
@@ -24,7 +24,7 @@ type chart struct {
 	users, values float64 // at the ends of the axes
 }
 
-// newChart for at most so many users and such values.
+// newChart for values and users up to these.
 func newChart(users, values float64, label string) *chart {
 	c := &chart{users: math.Max(1, users) * 1.05, values: math.Max(1e-9, values)}
 	fmt.Fprintf(c, `<svg class="chart" role="img" aria-label="%s"><g transform="translate(0 %g)">`, label, chartTop)

@@ -22,7 +22,7 @@ type Comparison struct {
 	Finished time.Time `json:"finished_at"`
 	Complete bool      `json:"complete"`
 	Stopped  string    `json:"stopped,omitempty"` // as in Line
-	// Lines in the order asked for; all are compared with the first.
+	// Lines in the requested order; all are compared with the first.
 	Lines []Compared `json:"lines"`
 }
 
@@ -54,7 +54,7 @@ type Ratio struct {
 
 func ratioOf(base, other *Answer) *Ratio {
 	if base == nil || other == nil || base.Below == nil && other.Below == nil {
-		return nil // two lower bounds compare nothing
+		return nil // two lower bounds cannot be compared
 	}
 	over := func(a, b int) *float64 { r := float64(a) / float64(b); return &r }
 	r := &Ratio{Users: *over(other.Users, base.Users)}
@@ -72,7 +72,7 @@ func (r *Ratio) addInterval(base, other posterior) {
 	if r == nil {
 		return
 	}
-	r.IntervalLow, r.IntervalHigh = other.over(base)
+	r.IntervalLow, r.IntervalHigh = other.ratioTo(base)
 	r.Differs = r.IntervalLow != nil && *r.IntervalLow > 1 || r.IntervalHigh != nil && *r.IntervalHigh < 1
 }
 
@@ -95,7 +95,7 @@ func (c *Comparison) NothingFailed() string {
 	return fmt.Sprintf("no system failed at %d users: each line is above that, so nothing can be compared", least)
 }
 
-// NothingFailedHint says what would end with a comparison.
+// NothingFailedHint says how to get a comparison.
 const NothingFailedHint = "raise --most, or let each user do more: --think 500ms, or 0s for no pause at all"
 
 // conclude compares the lines with the first.
@@ -129,6 +129,9 @@ func (c *Comparison) Trials() (n int) {
 	}
 	return n
 }
+
+// StoppedBy is Stopped as a reader sees it.
+func (c *Comparison) StoppedBy() string { return stoppedBy(c.Stopped) }
 
 // Statement is the answer in a sentence.
 func (c *Comparison) Statement() string {

@@ -12,19 +12,19 @@ import (
 // HTML writes the comparison as one file.
 func (c *Comparison) HTML(w io.Writer) error {
 	type search struct {
-		Of, Statement string
-		Details       []string
-		Limit         *Limit
-		Void          string
-		Drawn         drawn
+		Configuration, Statement string
+		Details                  []string
+		Limit                    *Limit
+		Void                     string
+		Drawn                    pageSearch
 	}
 	var searches []search
 	for _, one := range c.Lines {
 		searches = append(searches, search{one.Line.Plan.Configuration, one.Line.Statement(),
 			one.details(), one.Line.Limit,
-			one.Line.voidText(), one.Line.drawn()})
+			one.Line.voidText(), one.Line.forPage()})
 	}
-	f, err := web.NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c, web.Drawn())
+	f, err := web.NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c, web.ChartStyle())
 	if err == nil {
 		plan := c.Lines[0].Line.Plan
 		err = pages.ExecuteTemplate(w, comparisonPage, struct {

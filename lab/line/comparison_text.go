@@ -9,7 +9,7 @@ import (
 	"plimsoll/lab/load/apdex"
 )
 
-var comparedColumns = []string{"configuration", "users, 95 %", "ratio of users, 95 %", "operations/s", "Apdex, least",
+var comparedColumns = []string{"configuration", "users, 95 %", "ratio of users, 95 %", "operations/s", "lowest Apdex",
 	"trials", "limited by"}
 
 // table has one row per line. The bracket that the search ended with is a detail below it.
@@ -41,7 +41,7 @@ func (c *Comparison) Text(w io.Writer) error {
 	fmt.Fprintf(&b, "\n  LINES at Apdex %g, think time %s, from %d trials in turns\n", first.Plan.Target,
 		thinkText(first.Plan.ThinkS), c.Trials())
 	if !c.Complete {
-		fmt.Fprintf(&b, "  not complete: stopped (%s)\n", c.Stopped)
+		fmt.Fprintf(&b, "  not complete: stopped (%s)\n", c.StoppedBy())
 	}
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -6,7 +6,7 @@ import (
 )
 
 // controlMost is how far the ratio of a system to itself may lie from 1, at each end of its interval, for the control
-// to vouch for the session: differences of this size and more then cannot be the session's noise.
+// to approve the session: differences of this size and more then cannot be the session's noise.
 const controlMost = 1.5
 
 // controls are the repeated searches of the first system.
@@ -56,5 +56,5 @@ func (r *Ratio) moreTrials(l *Line) int {
 	return max(1, int(math.Ceil(float64(n)*(wide*wide-1))))
 }
 
-// confirmations that make so many more trials: each is made at both ends.
+// confirmations that add that many trials: each is run at both ends.
 func (r *Ratio) confirmations(l *Line) int { return l.Plan.Confirmations + (r.moreTrials(l)+1)/2 }

@@ -8,7 +8,7 @@
 //	confirm: the lower end must pass three times more, with other seeds; a failure makes it
 //	   │     the new upper end and the search goes on below
 //	   ▼
-//	beyond: the upper end is tried as often again, so that it does not rest on one failure
+//	beyond: the upper end is repeated as often, so that it does not rest on one failure
 //	   │
 //	   ▼
 //	answer: N passes each time, N + step fails: an interval, not a number
@@ -18,7 +18,7 @@
 //
 // The lines of several systems are found in one session, which runs a trial of each in turn (FindAll).
 //
-// A trial whose run is not valid through no fault of the system is void: it is repeated, twice at most. A number that
+// A trial whose run is not valid for reasons outside the system is void: it is repeated, twice at most. A number that
 // stays void bounds the search without counting as a failure.
 //
 // Each trial starts from the same state of the database, is checked for a growing queue, and is an ordinary run, kept

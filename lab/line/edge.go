@@ -25,10 +25,10 @@ func (r *Repeats) add(o Outcome) {
 	}
 }
 
-// against are those that did not pass.
-func (r Repeats) against() int { return r.Failed + r.Undecided }
+// notPassed are those that did not pass.
+func (r Repeats) notPassed() int { return r.Failed + r.Undecided }
 
-func (r Repeats) trials() int { return r.Passed + r.against() }
+func (r Repeats) trials() int { return r.Passed + r.notPassed() }
 
 // UsersInterval is the 95 % interval of the number of users that half of all trials would pass. An end is null if no
 // trial bounds it.
@@ -175,8 +175,8 @@ func ends(weights []float64) (low, high int) {
 	return low, len(weights) - 1
 }
 
-// over is the interval of the ratio of this line to another; nil if one of them has no trial.
-func (b posterior) over(base posterior) (low, high *float64) {
+// ratioTo is the interval of the ratio of this line to another; nil if one of them has no trial.
+func (b posterior) ratioTo(base posterior) (low, high *float64) {
 	if b.trials == 0 || base.trials == 0 {
 		return nil, nil
 	}

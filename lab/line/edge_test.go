@@ -87,16 +87,16 @@ func TestEqualSystemsDifferRarely(t *testing.T) {
 func TestIntervalIsOpenWhereNothingBoundsIt(t *testing.T) {
 	passed := []Trial{{Users: 100, Outcome: Passes}, {Users: 200, Outcome: Void}}
 	if i := posteriorOf(passed).interval(); i.Low == nil || i.High != nil || i.Trials != 1 {
-		t.Errorf("%+v", i)
+		t.Errorf("want a lower end only, from one trial, got %+v", i)
 	}
 	failed := []Trial{{Users: 100, Outcome: Fails}}
 	if i := posteriorOf(failed).interval(); i.Low != nil || i.High == nil {
-		t.Errorf("%+v", i)
+		t.Errorf("want an upper end only, got %+v", i)
 	}
 	if i := posteriorOf(nil).interval(); i != nil {
-		t.Errorf("%+v", i)
+		t.Errorf("want no interval, got %+v", i)
 	}
-	low, high := posteriorOf(passed).over(posteriorOf(failed))
+	low, high := posteriorOf(passed).ratioTo(posteriorOf(failed))
 	if low == nil || high != nil {
 		t.Errorf("quotient %v to %v", low, high)
 	}

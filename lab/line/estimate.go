@@ -17,7 +17,7 @@ func (s *search) length(users, longer int) time.Duration {
 	return max(d, min(need, 10*d))
 }
 
-// overheadGuess is the time of a trial beside ramp and steady state, used until one was made.
+// overheadGuess is the time of a trial apart from ramp and steady state, until one has been measured.
 const overheadGuess = 10 * time.Second
 
 // takes estimates the duration of a trial.

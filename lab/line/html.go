@@ -18,35 +18,35 @@ const (
 
 var pages = web.Templates(partsOfPages, searchPage, comparisonPage)
 
-// drawn is a search prepared for the page.
-type drawn struct {
-	Of            string // the configuration, if there are several
+// pageSearch is a search prepared for the page.
+type pageSearch struct {
+	Configuration string // empty if there is only one
 	Scores, Rates template.HTML
 	Law           []string
 	Rows          [][]string
 }
 
-func (l *Line) drawn() drawn {
+func (l *Line) forPage() pageSearch {
 	rows := l.rows()
 	for i := range rows {
 		rows[i] = append(append([]string{fmt.Sprint(i + 1)}, rows[i]...), l.Trials[i].Run)
 	}
-	return drawn{l.Plan.Configuration, l.scoreChart(), l.rateChart(), strings.Split(strings.TrimSpace(l.law()), "\n"),
-		rows}
+	return pageSearch{l.Plan.Configuration, l.scoreChart(), l.rateChart(),
+		strings.Split(strings.TrimSpace(l.law()), "\n"), rows}
 }
 
 // HTML writes the search as one file.
 func (l *Line) HTML(w io.Writer) error {
-	f, err := web.NewFrame("Load line · "+l.Statement(), l.Started, "line", l, web.Drawn())
+	f, err := web.NewFrame("Load line · "+l.Statement(), l.Started, "line", l, web.ChartStyle())
 	if err == nil {
 		err = pages.ExecuteTemplate(w, searchPage, struct {
 			web.Frame
 			Line       *Line
 			Void       string
 			Details    []string
-			Search     drawn
+			Search     pageSearch
 			Conditions []string
-		}{f, l, l.voidText(), l.details(), l.drawn(), l.conditionLines()})
+		}{f, l, l.voidText(), l.details(), l.forPage(), l.conditionLines()})
 	}
 	return reportProblem(err)
 }

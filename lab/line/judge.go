@@ -26,7 +26,7 @@ func trialOf(r *result.Result, target float64) Trial {
 		LatencyMSP50:  meanOver(r, func(l result.Latency) *float64 { return l.P50 }),
 		LatencyMSMean: meanOver(r, func(l result.Latency) *float64 { return l.Mean }), Drift: driftOf(r.Series),
 		AllPerS:  r.AllPerS,
-		Findings: dearFindings(r),
+		Findings: costlyFindings(r),
 	}
 	t.Outcome, t.Why = outcomeOf(r, t.Drift, target)
 	return t
@@ -64,17 +64,17 @@ func highest(r *result.Result) float64 {
 	return r.Interval.High
 }
 
-// dearFindings took a good part of the operations' time.
-func dearFindings(r *result.Result) (dear []result.TimeCause) {
+// costlyFindings took a good part of the operations' time.
+func costlyFindings(r *result.Result) (costly []result.TimeCause) {
 	if r.Diagnosis == nil {
 		return nil
 	}
 	for _, f := range r.Diagnosis.Findings {
 		if f.Price != nil && *f.Price >= findingShare {
-			dear = append(dear, f)
+			costly = append(costly, f)
 		}
 	}
-	return dear
+	return costly
 }
 
 // meanOver all answers of a figure that each key operation has; nil without answers, or in older results.
@@ -102,8 +102,8 @@ func unanswered(r *result.Result) string {
 }
 
 // systemFault says why an invalid run is still a failure of the system; empty: it may not be. A crash, a stalled
-// machine or a change by hand excuse the system. A generator that fell behind excuses it too, if its lag may be what
-// the users suffered from. And whatever a few operations show, it may be chance.
+// machine or a change by the user excuse the system. A generator that fell behind excuses it too, if its lag may have
+// caused the result. What only a few operations show may be chance.
 func systemFault(r *result.Result, target float64) string {
 	excused := func(c result.Cause) bool {
 		return c != result.BySystem && c != result.ByFewness && c != result.ByGenerator

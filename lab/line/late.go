@@ -61,7 +61,7 @@ type slowAnswers struct {
 	tolerating bool    // else frustrated
 }
 
-// satisfyLatest counts so many slow answers as satisfied, those first that raise the score most.
+// satisfyLatest counts the latest slow answers as satisfied, first those that raise the score most.
 func satisfyLatest(all []apdex.Weighed, slow []slowAnswers, late int64) {
 	slices.SortStableFunc(slow, func(a, b slowAnswers) int { return cmp.Compare(b.gain, a.gain) })
 	for _, s := range slow {

@@ -59,7 +59,7 @@ func (l level) passed(wanted int) bool {
 	switch {
 	case 2*l.repeats.Passed > wanted:
 		return true
-	case 2*l.repeats.against() > wanted:
+	case 2*l.repeats.notPassed() > wanted:
 		return false
 	}
 	return l.found == Passes
@@ -70,8 +70,8 @@ func (l level) left(wanted int) int {
 	return max(0, wanted-l.repeats.trials()-l.void)
 }
 
-// refused says whether more trials failed with evidence than did not: what a single failure does not show.
-func (l level) refused() bool { return l.all.Failed > 1 && 2*l.all.Failed > l.all.trials() }
+// clearlyFails says whether more trials failed with evidence than did not: what a single failure does not show.
+func (l level) clearlyFails() bool { return l.all.Failed > 1 && 2*l.all.Failed > l.all.trials() }
 
 // levels are the numbers of users tried that are known to pass or not, ascending.
 func levelsOf(trials []Trial) (all []level) {

@@ -46,17 +46,17 @@ func limitOf(t Trial, pool int, q *queue) Limit {
 	waits := wait.Sessions > ownShare*t.Waits.Active && wait.Sessions >= 1
 	switch {
 	case t.Operations > 0 && float64(t.Overload) > refusedShare*float64(t.Operations):
-		return name("the queue of the application servers: they refused work as too much")
+		return name("the queue of the application servers: they rejected requests (overload)")
 	case len(t.Findings) > 0:
 		return name("%s (%s: %.0f %% of the operations' time)", t.Findings[0].Title, t.Findings[0].Name,
 			100*result.ValueOrZero(t.Findings[0].Price))
 	case busy && t.measured() && !t.idle():
 		return name("%s", busiest(t))
 	case pool > 0 && t.Waits.Active >= connections*float64(pool) && t.InFlight > pool:
-		return name("the %d connections to the database: all are at work while users wait for one", pool)
+		return name("the %d connections to the database: all busy while users wait for one", pool)
 	case waits && (!busy || wait.Type == "sleep"):
 		return name("%s", inWords(wait))
-	case q.long() && (t.idle() || !busy && t.CPU.Machine != nil):
+	case q.isLong() && (t.idle() || !busy && t.CPU.Machine != nil):
 		return name("a queue with idle processors: %.0f operations are served at once while %.0f users wait for their "+
 			"turn", max(1, q.served), q.waiting)
 	case busy && t.measured():
@@ -92,7 +92,7 @@ func busiest(t Trial) string {
 	case all-sum > ownShare*all:
 		return fmt.Sprintf("the processors of this machine, %.0f %% of which other processes use", 100*(all-sum))
 	case result.ValueOrZero(best.share) > ownShare*all:
-		return fmt.Sprintf("the processors, most of all for the %s", best.name)
+		return fmt.Sprintf("the processors, mainly for the %s", best.name)
 	}
 	return "the processors of this machine, which generator, application servers and database share"
 }
@@ -154,14 +154,14 @@ func evidence(t Trial, q *queue) (lines []string) {
 	if t.Waits.Samples == 0 {
 		lines = append(lines, "waits of the database: unavailable")
 	} else {
-		lines = append(lines, fmt.Sprintf("sessions of the database at work: %.1f on average, %s", t.Waits.Active,
+		lines = append(lines, fmt.Sprintf("active sessions of the database: %.1f on average, %s", t.Waits.Active,
 			waitsText(t.Waits)))
 	}
 	if q != nil {
 		lines = append(lines, q.evidence())
 	}
 	if t.Overload > 0 {
-		lines = append(lines, fmt.Sprintf("refused as too much: %d of %d operations", t.Overload, t.Operations))
+		lines = append(lines, fmt.Sprintf("rejected (overload): %d of %d operations", t.Overload, t.Operations))
 	}
 	return lines
 }

@@ -21,7 +21,7 @@ type Options struct {
 	// Run configures each trial; the search sets Users, Seed and Title.
 	Run run.Options
 	// NewGenerator, unless nil, starts the generator of one trial and returns how to stop it. Without it this process
-	// makes the load.
+	// generates the load.
 	NewGenerator func(context.Context) (g run.Generator, dismiss func(), err error)
 	// Configuration is the name of the system if several are searched (FindAll).
 	Configuration string
@@ -51,7 +51,7 @@ type Progress struct {
 
 // Reasons for which a search stops early.
 const (
-	ByHand   = "by hand"
+	ByUser   = "by hand" // the value in stored searches
 	ByBudget = "budget"
 )
 
@@ -69,8 +69,8 @@ type search struct {
 	server  *identity.Identity // nil: no database is known
 }
 
-// Find searches for the load line. The Line holds what was found also when there is an error or ctx was cancelled; it
-// is nil only when nothing could begin.
+// Find searches for the load line. The Line also holds what was found before an error or a cancellation of ctx; it is
+// nil only if the search could not begin.
 func Find(ctx context.Context, o Options) (*Line, error) {
 	s, err := newSearch(ctx, o, time.Now())
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *search) all(ctx context.Context) error {
 	}
 }
 
-// step makes the next trial; false: none is left, or no time for it.
+// step runs the next trial; false: none is left, or no time for it.
 func (s *search) step(ctx context.Context) (more bool, err error) {
 	purpose, users, longer := s.Bounds.Next(s.Trials)
 	if users == 0 {
@@ -164,7 +164,7 @@ func (s *search) step(ctx context.Context) (more bool, err error) {
 	}
 	t, err := s.try(ctx, purpose, users, longer)
 	if ctx.Err() != nil {
-		s.Stopped = ByHand
+		s.Stopped = ByUser
 		return false, nil
 	}
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *search) step(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// try makes one trial.
+// try runs one trial.
 func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*Trial, error) {
 	began := time.Now()
 	dsn, err := s.Reset.Before(ctx, s.dsn, s.Run.Scenario)
@@ -212,7 +212,7 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 	}
 	if lost := lostAgent(r); lost != "" {
 		return nil, problem.New(problem.Environment,
-			fmt.Errorf("%s was lost in trial %d, so this trial says nothing about the system", lost, len(s.Trials)+1),
+			fmt.Errorf("%s was lost in trial %d, so this trial does not count", lost, len(s.Trials)+1),
 			"start it again, then the same command with --resume continues")
 	}
 	s.keepAudit(r)
@@ -224,14 +224,14 @@ func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*
 	return &t, nil
 }
 
-// keepAudit keeps the audit of the base for the trials to come.
+// keepAudit keeps the audit of the base for later trials.
 func (s *search) keepAudit(r *result.Result) {
 	if s.Reset == ResetFilled || s.Reset == ResetCopy {
 		s.audited = r.AuditBefore
 	}
 }
 
-// lostAgent is the first agent that did not live to the end of a run.
+// lostAgent is the first agent that was lost before the end of a run.
 func lostAgent(r *result.Result) string {
 	for _, a := range r.Generator.Agents {
 		if a.LostAtS != nil {

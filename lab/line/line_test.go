@@ -104,7 +104,7 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !l.Complete || l.Answer == nil || l.Answer.Below == nil || l.Limit == nil || ended != len(l.Trials) {
-		t.Fatalf("%+v", l)
+		t.Fatalf("want a complete search with both ends and a limit, got %+v", l)
 	}
 	if l.Answer.Users != 16 || *l.Answer.Below != 24 || l.Answer.Confirmed != 1 {
 		t.Errorf("%s; %+v", l.Statement(), l.Answer)
@@ -166,7 +166,7 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 		}
 	})
 	first, err := Find(ctx, o)
-	if err != nil || first.Stopped != ByHand || first.Complete || len(first.Trials) != 2 {
+	if err != nil || first.Stopped != ByUser || first.Complete || len(first.Trials) != 2 {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	if n := clustertest.Exec(t, o.Run.DSN, "SELECT count(*) FROM done"); n != 0 {
@@ -292,8 +292,8 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 		pool  int
 		says  string
 	}{
-		{"DatabaseCPU", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "most of all for the database"},
-		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "most of all for the application servers"},
+		{"DatabaseCPU", Trial{Valid: true, CPU: cpu(0.97, 0.7, 0.2, 0.05)}, 0, "mainly for the database"},
+		{"WorkerCPU", Trial{Valid: true, CPU: cpu(0.97, 0.3, 0.6, 0.05)}, 0, "mainly for the application servers"},
 		{"SharedCPU", Trial{Valid: true, CPU: cpu(0.97, 0.34, 0.33, 0.3)}, 0,
 			"which generator, application servers and database share"},
 		{"OtherPeoplesCPU", Trial{Valid: true, CPU: cpu(0.97, 0.2, 0.2, 0.05)}, 0, "52 % of which other processes use"},
@@ -321,7 +321,7 @@ func TestLimitIsNamedFromEvidence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := limitOf(c.trial, c.pool, nil); !strings.Contains(got.Resource, c.says) || len(got.Evidence) < 3 {
-				t.Errorf("%+v", got)
+				t.Errorf("want the resource with its evidence, got %+v", got)
 			}
 		})
 	}
@@ -336,16 +336,16 @@ func TestLimitIsTheMostExpensiveFinding(t *testing.T) {
 			"t"}},
 		{Name: "log-flush", Title: "Commits wait", Price: share(0.1)}, {Name: "note", Title: "No price"}}}}
 	trial := Trial{Operations: 100, CPU: result.CPU{Machine: share(0.97), Database: share(0.9)},
-		Findings: dearFindings(r)}
+		Findings: costlyFindings(r)}
 	if got := limitOf(trial, 0, nil); len(trial.Findings) != 1 || !strings.Contains(got.Resource, "lock-contention") ||
 		!strings.Contains(strings.Join(got.Evidence, "\n"), "60 % for t") {
 		t.Errorf("limited by %+v", got)
 	}
-	if trial.Overload = 50; !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+	if trial.Overload = 50; !strings.Contains(limitOf(trial, 0, nil).Resource, "rejected requests") {
 		t.Errorf("limited by %+v", limitOf(trial, 0, nil))
 	}
 	r.Diagnosis = nil
-	if trial.Findings = dearFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "refused") {
+	if trial.Findings = costlyFindings(r); !strings.Contains(limitOf(trial, 0, nil).Resource, "rejected requests") {
 		t.Errorf("without a diagnosis: %+v", limitOf(trial, 0, nil))
 	}
 }
@@ -365,7 +365,7 @@ func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
 		{"OthersUseTheProcessors", result.CPU{Machine: share(1), Workers: share(0.02), Generator: share(0.1)},
 			"a queue with idle processors"},
 		{"TheSystemUsesThem", result.CPU{Machine: share(0.97), Workers: share(0.8), Generator: share(0.1)},
-			"the processors, most of all for the application servers"},
+			"the processors, mainly for the application servers"},
 		{"NothingIsKnownOfTheSystem", result.CPU{Machine: share(0.97), Generator: share(0.6)}, NotKnown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -373,14 +373,14 @@ func TestLimitOfAServerThatSleepsIsItsQueue(t *testing.T) {
 			got := limitOf(full, 0, queueOf([]Trial{light, full}, full, thinkS))
 			if !strings.Contains(got.Resource, c.says) || !strings.Contains(strings.Join(got.Evidence, " "),
 				"200.0 operations/s of 50 ms each are 10.0 in service at once; 30 users wait") {
-				t.Errorf("%+v", got)
+				t.Errorf("want the resource and the queue by Little's law, got %+v", got)
 			}
 		})
 	}
 	t.Run("NoQueueIsNone", func(t *testing.T) {
 		light.CPU = result.CPU{Machine: share(0.1)}
 		if got := limitOf(light, 0, queueOf([]Trial{light}, light, thinkS)); got.Resource != NotKnown {
-			t.Errorf("%+v", got)
+			t.Errorf("want no limit, got %+v", got)
 		}
 	})
 }

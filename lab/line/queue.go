@@ -2,8 +2,8 @@ package line
 
 import "fmt"
 
-// queue is a trial seen through Little's law: how many operations were in service at once, and how many users waited
-// for their turn. Throughput times the time in the system is the number in it; the time without a queue is what an
+// queue applies Little's law to a trial: how many operations were in service at once, and how many users waited for
+// their turn. Throughput times the time in the system is the number in it; the time without a queue is what an
 // operation takes when few users are there.
 type queue struct {
 	served  float64 // operations in service at once
@@ -34,8 +34,8 @@ func queueOf(trials []Trial, at Trial, thinkS float64) *queue {
 	return q
 }
 
-// long says whether more operations wait than are served.
-func (q *queue) long() bool { return q != nil && q.waiting >= 2 && q.waiting > q.served }
+// isLong says whether more operations wait than are served.
+func (q *queue) isLong() bool { return q != nil && q.waiting >= 2 && q.waiting > q.served }
 
 func (q *queue) evidence() string {
 	return fmt.Sprintf(

@@ -29,7 +29,7 @@ type Line struct {
 	Finished time.Time `json:"finished_at"`
 	// Complete: no trial is left. Stopped: why the search ended early.
 	Complete bool   `json:"complete"`
-	Stopped  string `json:"stopped,omitempty"` // by hand, budget, or an error
+	Stopped  string `json:"stopped,omitempty"` // "by hand" is by the user; budget, or an error
 
 	Plan   Plan    `json:"plan"`
 	Answer *Answer `json:"answer"` // null while no number of users has passed
@@ -64,13 +64,12 @@ type Plan struct {
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
 	// URLs of the application that the trials use, if it ran before them.
 	URLs []string `json:"urls,omitempty"`
-	// Server and Program are what the trials were made with; absent in older searches, and Server where no database is
-	// known.
+	// Server and Program ran the trials; absent in older searches, and Server if no database is known.
 	Server  *identity.Identity `json:"server,omitempty"`
 	Program string             `json:"program,omitempty"`
 }
 
-// Fingerprint is equal for plans that were asked for alike, whatever server and program made the trials.
+// Fingerprint is equal for plans that were requested alike, whatever server and program ran the trials.
 func (p Plan) Fingerprint() string {
 	p.Server, p.Program = nil, ""
 	text, err := json.Marshal(p)
@@ -172,6 +171,16 @@ func (l *Line) fit() {
 		l.FitRefused = fmt.Sprintf("the interval of κ, %.2g to %.2g, contains 0, so that nothing is known "+
 			"beyond %d users", fit.KappaIn.Low, fit.KappaIn.High, slices.Max(numbers(l.Trials)))
 	}
+}
+
+// StoppedBy is Stopped as a reader sees it.
+func (l *Line) StoppedBy() string { return stoppedBy(l.Stopped) }
+
+func stoppedBy(reason string) string {
+	if reason == ByUser {
+		return "by the user"
+	}
+	return reason
 }
 
 // conditions of the last trial, or none.

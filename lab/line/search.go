@@ -45,7 +45,7 @@ func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 	case low == 0 && high > 1:
 		return Coarse, max(1, high/2), longer
 	case low > 0 && high > 0 && high-low > b.Step(low):
-		return Bisect, b.between(low, high), longer
+		return Bisect, b.middle(low, high), longer
 	case low > 0 && levelOf(trials, low).left(b.Confirmations) > 0:
 		return Confirm, low, max(longer, levelOf(trials, low).longer)
 	case failed > 0 && failed == high && levelOf(trials, failed).left(b.Confirmations) > 0:
@@ -54,9 +54,9 @@ func (b Bounds) Next(trials []Trial) (Purpose, int, int) {
 	return "", 0, 0
 }
 
-// between halves the bracket, rounded to whole steps above the lower end, so that the last trial lies exactly one step
+// middle halves the bracket, rounded to whole steps above the lower end, so that the last trial lies exactly one step
 // above it.
-func (b Bounds) between(low, high int) int {
+func (b Bounds) middle(low, high int) int {
 	step := b.Step(low)
 	steps := int(math.Round(float64(high-low) / 2 / float64(step)))
 	return min(high-1, low+max(1, steps)*step)

@@ -214,7 +214,7 @@ func TestDriftTellsAQueueThatGrows(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := driftOf(c.s); d.Worsening() != c.worse {
-				t.Errorf("%+v", d)
+				t.Errorf("want a growing queue or not, as the series has it, got %+v", d)
 			}
 		})
 	}
@@ -349,7 +349,7 @@ func TestTrialIsJudged(t *testing.T) {
 			c.change(r)
 			if got := trialOf(r, 0.85); got.Outcome != c.outcome || got.GeneratorLate != c.unmade ||
 				(got.Outcome != Passes) != (got.Why != "") {
-				t.Errorf("%+v", got)
+				t.Errorf("want outcome and reason of the case, got %+v", got)
 			}
 		})
 	}

@@ -26,8 +26,8 @@ type session struct {
 	searches []*search
 }
 
-// FindAll searches for the lines of several systems with the options o. The Comparison holds what was found also when
-// there is an error or ctx was cancelled; it is nil only when nothing could begin.
+// FindAll searches for the lines of several systems with the options o. The Comparison also holds what was found before
+// an error or a cancellation of ctx; it is nil only if the session could not begin.
 func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, error) {
 	if len(systems) == 0 {
 		return nil, errors.New("compare load lines: no system is given")
@@ -123,8 +123,8 @@ func (s *session) all(ctx context.Context) error {
 			switch {
 			case err != nil:
 				return fmt.Errorf("%s: %w", one.Configuration, err)
-			case one.Stopped == ByHand:
-				s.Stopped = ByHand
+			case one.Stopped == ByUser:
+				s.Stopped = ByUser
 				return nil
 			case one.Stopped != "":
 				s.Stopped = one.Stopped
@@ -148,10 +148,10 @@ func (s *session) order(round int) []*search {
 	return order
 }
 
-// turn makes the next trial and drops its copy, so that a system is idle between its turns.
+// turn runs the next trial and drops its copy, so that a system is idle between its turns.
 func (s *search) turn(ctx context.Context) (more bool, err error) {
-	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByHand {
-		return false, nil // no trial was made
+	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByUser {
+		return false, nil // no trial was run
 	}
 	if dropped := s.drop(ctx); err == nil {
 		err = dropped

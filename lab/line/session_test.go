@@ -51,7 +51,7 @@ func TestFindAll(t *testing.T) {
 	}
 	if low, high := quick.Ratio.Low, quick.Ratio.High; low == nil || high == nil || *low >= quick.Ratio.Users ||
 		*high <= quick.Ratio.Users {
-		t.Errorf("%s", quick.Ratio)
+		t.Errorf("want the ratio between its ends, got %s", quick.Ratio)
 	}
 	if most := slices.Max(shares); most > 1 || most < 0.5 {
 		t.Errorf("share %v", most)
@@ -112,7 +112,7 @@ func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
 		}
 	})
 	first, err := FindAll(ctx, o, systems)
-	if err != nil || first.Stopped != ByHand || first.Complete || first.Trials() != 3 {
+	if err != nil || first.Stopped != ByUser || first.Complete || first.Trials() != 3 {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	o.Resume = true
@@ -204,7 +204,7 @@ func TestFindAll_HoldsTheFirstAgainstItself(t *testing.T) {
 	control := c.Lines[2].Line
 	if control.Plan.Configuration != "slow+<i> (control)" || control.Plan.Seed == c.Lines[0].Line.Plan.Seed ||
 		control.Plan.Digest != c.Lines[0].Line.Plan.Digest {
-		t.Errorf("%+v", control.Plan)
+		t.Errorf("want the control: another name and seed, the same scenario, got %+v", control.Plan)
 	}
 	var b strings.Builder
 	if err := c.Text(&b); err != nil {
@@ -212,6 +212,6 @@ func TestFindAll_HoldsTheFirstAgainstItself(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "A/A control: ") || !strings.Contains(b.String(), "brackets allow") &&
 		c.Lines[1].Ratio != nil && c.Lines[1].Ratio.Low != nil {
-		t.Errorf("the text says nothing of the control:\n%s", b.String())
+		t.Errorf("the text does not mention the control:\n%s", b.String())
 	}
 }

@@ -19,7 +19,7 @@ import (
 // number of users all are satisfied, beyond it nobody is.
 type simulated struct {
 	carries func(run.Plan) int
-	during  func(context.Context, run.Plan) // while users are at work; nil: nothing happens
+	during  func(context.Context, run.Plan) // while users act; nil: nothing happens
 	wrong   []string
 	plan    run.Plan
 }
@@ -116,7 +116,7 @@ func sleepWatched(ctx context.Context, t *testing.T, dsn string) {
 	// Of what began after the session fell asleep, the first look is over when the second begins.
 	const looksSQL = `SELECT coalesce(max(extract(epoch FROM look.query_start)), 0)::float8
 		FROM pg_stat_activity look, pg_stat_activity sleeper
-		WHERE look.datname = current_database() AND look.query LIKE '-- Sessions at work, by what they wait for%'
+		WHERE look.datname = current_database() AND look.query LIKE '-- Active sessions, by what they wait for%'
 			AND sleeper.pid = $1 AND sleeper.wait_event = 'PgSleep' AND look.query_start > sleeper.query_start`
 	looks := map[float64]bool{}
 	conn, err := pgx.Connect(ctx, dsn)

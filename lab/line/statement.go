@@ -31,10 +31,10 @@ func (l *Line) Statement() string {
 
 // ServesNobody says whether no number of users passed, and trials of the smallest failed more than once.
 func (l *Line) ServesNobody() bool {
-	return l.Answer == nil && levelOf(l.Trials, l.Plan.leastFailed(l.Trials)).refused()
+	return l.Answer == nil && levelOf(l.Trials, l.Plan.leastFailed(l.Trials)).clearlyFails()
 }
 
-// unknown says what is known where no number of users has passed.
+// unknown says what is known if no number of users has passed.
 func (l *Line) unknown() string {
 	if len(l.Trials) == 0 {
 		return "nothing was tried"
@@ -42,12 +42,12 @@ func (l *Line) unknown() string {
 	least := l.Plan.leastFailed(l.Trials)
 	switch at := levelOf(l.Trials, least); {
 	case least == 0:
-		return fmt.Sprintf("not known: trials of %s say nothing", human.Count(numbers(l.Trials)[0], "user"))
+		return fmt.Sprintf("not known: trials with %s were inconclusive", human.Count(numbers(l.Trials)[0], "user"))
 	case l.ServesNobody():
 		return fmt.Sprintf("not even %s can be served at Apdex %g", human.Count(least, "user"), l.Plan.Target)
 	default:
 		return fmt.Sprintf("not known: %s did not pass in %d of %d trials, which is too little evidence",
-			human.Count(least, "user"), at.all.against(), at.all.trials())
+			human.Count(least, "user"), at.all.notPassed(), at.all.trials())
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *Store) write(id, file string, page, tree func(io.Writer) error) error {
 // ReportPath is the path of a search's page.
 func (s *Store) ReportPath(id string) string { return filepath.Join(s.dir, id, reportFile) }
 
-// stopped is what a search or a session keeps of what it was asked for.
+// stopped is how a kept search or session was requested.
 type stopped struct {
 	schema   string
 	complete bool
@@ -80,8 +80,8 @@ func (p *stopped) same(plans []Plan) bool {
 	return slices.EqualFunc(p.plans, plans, func(a, b Plan) bool { return a.Fingerprint() == b.Fingerprint() })
 }
 
-// foreign says why trials of now would not be of the same system as those before; empty: they are.
-func (p *stopped) foreign(id string, plans []Plan) string {
+// mismatch says why new trials would not be of the same system as the old ones; empty: they would be.
+func (p *stopped) mismatch(id string, plans []Plan) string {
 	for i, plan := range plans {
 		was, id := p.plans[i], id
 		if plan.Configuration != "" {
@@ -93,7 +93,7 @@ func (p *stopped) foreign(id string, plans []Plan) string {
 				plan.Program)
 		case plan.Server == nil && was.Server == nil:
 		case plan.Server == nil || was.Server == nil:
-			return id + " does not tell on which server it was made"
+			return id + " does not record its server"
 		case !plan.Server.Equal(*was.Server):
 			return fmt.Sprintf("%s is of another server: %s", id, plan.Server.Difference(*was.Server))
 		}
@@ -101,7 +101,7 @@ func (p *stopped) foreign(id string, plans []Plan) string {
 	return ""
 }
 
-// Resumable fails where no search or session of any plan was stopped: what is known before the systems are there.
+// Resumable fails if no search or session of any plan was stopped: known before the systems are started.
 func (s *Store) Resumable() error {
 	names, err := filepath.Glob(filepath.Join(s.dir, "*", "*.json"))
 	for _, name := range names {
@@ -137,8 +137,8 @@ func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
 	}, plans)
 }
 
-// newest stopped search or session among the files of a name and a schema. Where none has the plans, the error says
-// what the newest one was asked for instead; where one has them and was made with another server or program, which.
+// newest is the newest stopped search or session among the files of a name and a schema. If none has the plans, the
+// error says how the newest one differs; if one has them but another server or program, it names these.
 func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -160,22 +160,23 @@ func newest[T any](s *Store, file, schema string, read func(*T) stopped, plans [
 				known, hint = true, fmt.Sprintf("%s was stopped by another version (%s, this one writes %s): finish "+
 					"it with that one, or start over without --resume", e.Name(), was.schema, schema)
 			}
-		case was.same(plans) && was.foreign(e.Name(), plans) == "":
+		case was.same(plans) && was.mismatch(e.Name(), plans) == "":
 			return kept, nil
 		case was.same(plans):
-			foreign = cmp.Or(foreign, was.foreign(e.Name(), plans))
+			foreign = cmp.Or(foreign, was.mismatch(e.Name(), plans))
 		case !known:
 			known, hint = true, was.hint(e.Name(), plans)
 		}
 	}
 	if foreign != "" {
 		return nil, problem.New(problem.Usage, errors.New(foreign),
-			"its trials cannot be mixed with new ones: start over without --resume, or go on with what it began with")
+			"its trials cannot be mixed with new ones: start over without --resume, or continue on the server and "+
+				"version that it began with")
 	}
 	return nil, nothingStopped(hint)
 }
 
-// hint names what a stopped search was asked for in place of these plans.
+// hint names how a stopped search differs from these plans.
 func (p *stopped) hint(id string, plans []Plan) string {
 	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, human.Count(p.trials, "trial"))
 	if len(p.plans) != len(plans) {
@@ -195,14 +196,14 @@ func (p *stopped) hint(id string, plans []Plan) string {
 	if content {
 		return text + ": the scenario's file has changed, or another version of plimsoll began the search, whose own " +
 			"scenario was another; its trials cannot be mixed with new ones: start over without --resume, or finish " +
-			"it with what it began with"
+			"it with the file and version that it began with"
 	}
 	return text + ": repeat its exact command"
 }
 
 const contentOfScenario = "another content of the scenario"
 
-// planWords are how a person asks for the fields of a plan, by their JSON names.
+// planWords are what a person calls the fields of a plan, by their JSON names.
 var planWords = map[string]string{
 	"target": "--target", "first": "--from", "most": "--most", "resolution": "--resolution",
 	"confirmations": "--confirmations", "duration_s": "--duration", "ramp_s": "--ramp", "timeout_s": "--timeout",

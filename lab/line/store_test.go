@@ -85,7 +85,7 @@ func TestUnfinished_KnowsServerAndProgram(t *testing.T) {
 		"TheSame":        {func(*Line) {}, ""},
 		"AnotherServer":  {func(l *Line) { l.Plan.Server = server("2") }, "system identifier 1, before 2"},
 		"AnotherProgram": {func(l *Line) { l.Plan.Program = "0.4.0" }, "was made by plimsoll 0.4.0, this is 0.5.0"},
-		"NoServer":       {func(l *Line) { l.Plan.Server = nil }, "does not tell on which server it was made"},
+		"NoServer":       {func(l *Line) { l.Plan.Server = nil }, "does not record its server"},
 		"OfAnOlderVersion": {func(l *Line) { l.Plan.Server, l.Plan.Program = nil, "" },
 			"plimsoll of an older version"},
 		"UnknownIdentifier": {func(l *Line) { l.Plan.Server = server(identity.Unknown) }, ""},

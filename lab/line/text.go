@@ -27,7 +27,7 @@ func (l *Line) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  %s\n", void)
 	}
 	if !l.Complete {
-		fmt.Fprintf(&b, "  not complete: stopped (%s) after %d trials\n", l.Stopped, len(l.Trials))
+		fmt.Fprintf(&b, "  not complete: stopped (%s) after %d trials\n", l.StoppedBy(), len(l.Trials))
 	}
 	b.WriteString("\n")
 	if err := l.table(&b); err != nil {

@@ -24,8 +24,8 @@ const (
 // decides. Default gives the usual values. Agents receive its JSON.
 type Load struct {
 	Scenario *scenario.Scenario `json:"scenario"`
-	// Users at work, of all generators together; with Arrivals the sessions that carry out the operations. 0: as many
-	// as the scenario says.
+	// Active users, of all generators together; with Arrivals the sessions that carry out the operations. 0: as many as
+	// the scenario says.
 	Users int `json:"users"`
 	// Think, unless nil, replaces the think times of all roles.
 	Think *users.Think `json:"think,omitempty"`
@@ -59,7 +59,7 @@ func (l Load) Resolve() Load {
 	return l
 }
 
-// Crowd is the users at work.
+// Crowd is the active users.
 func (l Load) Crowd() users.Crowd {
 	c := l.Scenario.Crowd(l.Users, l.Think)
 	c.Arrivals, c.Seed = l.Arrivals, l.Seed

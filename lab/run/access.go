@@ -42,13 +42,13 @@ func (a Access) Check(urls []string) error {
 	for _, url := range urls {
 		if Unencrypted(url) {
 			return problem.New(problem.Usage, fmt.Errorf("--url %s: the password or token would be sent unencrypted "+
-				"to another machine", url), "reach it by https, or add --insecure in a network of its own")
+				"to another machine", url), "reach it by https, or add --insecure on an isolated network")
 		}
 	}
 	return nil
 }
 
-// Unencrypted says that requests to an address leave this machine unencrypted. Names other than localhost may be of any
+// Unencrypted says that requests to an address leave this machine unencrypted. A name other than localhost may mean any
 // machine.
 func Unencrypted(address string) bool {
 	u, err := url.Parse(address)

@@ -12,17 +12,17 @@ import (
 	"plimsoll/lab/load/tally"
 )
 
-// alikeFrom failures in a row, from the first operation on, are no accident of one user or of the ramp.
+// alikeFrom failures in a row, from the first operation on, are not the fault of one user or of the ramp.
 const alikeFrom = 20
 
-// alike notices a load all of whose operations fail for the same reason: more time and users would change nothing.
+// alike detects a load whose operations all fail for the same reason: more time and users would change nothing.
 type alike struct {
 	failures, others int64
 	texts            []map[string]int64 // by operation
 }
 
-// add a second; it returns the error once it is clear that there will be no other. Users who are too many, or who wait
-// too long, may find room or an answer later.
+// add a second; it returns the error once it is clear that there will be no other. Overload and timeouts do not count:
+// those users may get an answer later.
 func (a *alike) add(p tally.Page) (text string, all bool) {
 	if a.texts == nil {
 		a.texts = make([]map[string]int64, len(p.Judged))
@@ -56,12 +56,12 @@ func (a *alike) add(p tally.Page) (text string, all bool) {
 	return text, most > 0
 }
 
-// noAnswer is the reason against a run in which nobody got one: with the error, if there was one for each operation.
+// noAnswer is the reason against a run without any valid answer: with the error, if all operations had the same.
 func (r *record) noAnswer() string {
 	text := "no operation got a valid answer"
 	if r.failedAlike != "" {
-		text += fmt.Sprintf(", all %d failed alike, so the run was ended: %s%s", r.failedCount, r.failedAlike,
-			r.askedOf(r.failedAlike))
+		text += fmt.Sprintf(", all %d failed with the same error, so the run was ended: %s%s", r.failedCount,
+			r.failedAlike, r.databaseHint(r.failedAlike))
 	}
 	return text
 }
@@ -69,8 +69,8 @@ func (r *record) noAnswer() string {
 // unknownThings are SQLSTATEs of names that a database does not have: schema, table, column, function, database.
 var unknownThings = []string{"3F000", "42P01", "42703", "42883", "3D000"}
 
-// askedOf names the database behind an error about a name that it does not have: another one may have been meant.
-func (r *record) askedOf(text string) string {
+// databaseHint names the database if the error is about a name that it does not have: another one may have been meant.
+func (r *record) databaseHint(text string) string {
 	state := sqlState.FindStringSubmatch(text)
 	if state == nil || !slices.Contains(unknownThings, state[1]) {
 		return ""
@@ -79,18 +79,18 @@ func (r *record) askedOf(text string) string {
 	if err != nil || r.DSN == "" {
 		return ""
 	}
-	where := fmt.Sprintf("; it was asked of the database %s at %s:%d", config.Database, config.Host, config.Port)
-	if r.Asked != "" {
-		where += ", " + r.Asked
+	where := fmt.Sprintf("; the query went to database %s at %s:%d", config.Database, config.Host, config.Port)
+	if r.DSNOrigin != "" {
+		where += ", " + r.DSNOrigin
 	}
 	return where
 }
 
-// namedAfter adds where it was asked to the errors of a result that are about unknown names.
-func (r *record) namedAfter(counts map[string]int64) map[string]int64 {
+// withDatabaseHints adds the database to the errors of a result that are about unknown names.
+func (r *record) withDatabaseHints(counts map[string]int64) map[string]int64 {
 	named := map[string]int64{}
 	for text := range maps.Keys(counts) {
-		named[text+r.askedOf(text)] += counts[text]
+		named[text+r.databaseHint(text)] += counts[text]
 	}
 	return named
 }

@@ -29,8 +29,8 @@ func TestARunWhoseOperationsAllFailAlikeEnds(t *testing.T) {
 	for _, c := range []struct{ name, does, says string }{
 		{"Redirect", "url = \"" + login.URL + "/orders\"", "status 302 to /login"},
 		{"SyntaxError", "sql = \"SELEC 1\"", "syntax error"},
-		{"NoTable", "sql = \"SELECT * FROM orders\"", "relation \"orders\" does not exist (SQLSTATE 42P01); it was " +
-			"asked of the database "},
+		{"NoTable", "sql = \"SELECT * FROM orders\"", "relation \"orders\" does not exist (SQLSTATE 42P01); the " +
+			"query went to database "},
 		{"SomeAnswer", "url = \"" + mended.URL + "\"", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -127,6 +127,6 @@ func TestWhatCountsHideIsAReason(t *testing.T) {
 		Unknown: 1, Found: 7, ByKey: &result.ByKey{Missing: 1, Examples: []string{"x-goods_sale-3"}}}}})
 	if got := strings.Join(v.reasons, "\n"); !strings.Contains(got,
 		"the database has 7; 1 of the acknowledged are missing: key x-goods_sale-3") {
-		t.Errorf("%q", got)
+		t.Errorf("want the missing key named, got %q", got)
 	}
 }

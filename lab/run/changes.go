@@ -19,15 +19,15 @@ func changes(all []users.Change) (listed []result.Change) {
 	return listed
 }
 
-// changeText describes one change; before is the load that it found.
+// changeText describes one change; before is the load until then.
 func changeText(before users.Load, c users.Change) string {
 	switch {
 	case c.Paused && !before.Paused:
-		return "paused by hand"
+		return "paused by the user"
 	case !c.Paused && before.Paused:
-		return "resumed by hand"
+		return "resumed by the user"
 	}
-	return fmt.Sprintf("%d users instead of %d, by hand", c.Users, before.Users)
+	return fmt.Sprintf("%d users instead of %d, by the user", c.Users, before.Users)
 }
 
 // changesText summarizes all changes, the first few one by one.

@@ -48,7 +48,7 @@ func readClocks() (m moment, err error) {
 	return m, nil
 }
 
-// clocks finds out whether the machine slept or its clock was set while users were at work.
+// clocks finds out whether the machine slept or its clock was set while users were active.
 type clocks struct {
 	read   func() (moment, error)
 	tell   func(live.Tone, string)
@@ -80,7 +80,7 @@ func (c *clocks) look(at time.Duration) {
 		if set < 0 {
 			way = "back"
 		}
-		c.say(at, live.Note, fmt.Sprintf("the machine's clock was set %s by %s; what is measured uses another, "+
+		c.say(at, live.Note, fmt.Sprintf("the machine's clock was set %s by %s; measurements use another clock, "+
 			"which cannot be set", way, rounded(set.Abs())))
 	}
 }

@@ -90,6 +90,6 @@ func TestSleepIsInTheVerdict(t *testing.T) {
 	all := &result.Result{Totals: result.Totals{Ops: 200, OK: 200}}
 	r.judge(all)
 	if all.Valid || len(all.InvalidReasons) != 1 || !strings.Contains(all.InvalidReasons[0], "slept for 12s") {
-		t.Errorf("%q", all.InvalidReasons)
+		t.Errorf("want the sleep as the only reason, got %q", all.InvalidReasons)
 	}
 }

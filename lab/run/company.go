@@ -14,11 +14,11 @@ import (
 	"plimsoll/platform/worker/server"
 )
 
-// companyWithin bounds each look at other sessions, so that a server that hangs delays nobody.
-const companyWithin = 5 * time.Second
+// otherLoadsWithin bounds each look at other sessions, so that a server that hangs does not delay the run.
+const otherLoadsWithin = 5 * time.Second
 
-// company is who else used the database during the run.
-type company struct {
+// otherLoads is who else used the database during the run.
+type otherLoads struct {
 	looks  int
 	failed error // of the last look that failed
 	loads  map[string]bool
@@ -30,21 +30,21 @@ type company struct {
 
 // loadMark on the database of a load.
 type loadMark interface {
-	// Look for others. After an error the next look marks the database anew.
+	// Look for others. After an error the next look marks the database again.
 	Look(ctx context.Context) (presence.OtherUsers, error)
 	Close(ctx context.Context)
 }
 
-// accompany marks the database as under load and looks at its sessions once a second.
-func accompany(ctx context.Context, on loadMark) *company {
+// watchOtherLoads marks the database as under load and looks at its sessions once a second.
+func watchOtherLoads(ctx context.Context, on loadMark) *otherLoads {
 	ctx, stop := context.WithCancel(ctx)
-	c := &company{stop: stop, loads: map[string]bool{}, atWork: map[string]int{}}
+	c := &otherLoads{stop: stop, loads: map[string]bool{}, atWork: map[string]int{}}
 	c.look(ctx, on) // the mark is there before the load
 	c.done.Add(1)
 	go func() {
 		defer c.done.Done()
 		defer func() {
-			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), companyWithin)
+			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), otherLoadsWithin)
 			defer cancel()
 			on.Close(closing)
 		}()
@@ -62,8 +62,8 @@ func accompany(ctx context.Context, on loadMark) *company {
 	return c
 }
 
-func (c *company) look(ctx context.Context, on loadMark) {
-	looking, looked := context.WithTimeout(ctx, companyWithin)
+func (c *otherLoads) look(ctx context.Context, on loadMark) {
+	looking, looked := context.WithTimeout(ctx, otherLoadsWithin)
 	defer looked()
 	seen, err := on.Look(looking)
 	if err != nil {
@@ -82,21 +82,21 @@ func (c *company) look(ctx context.Context, on loadMark) {
 }
 
 // end removes the mark.
-func (c *company) end() {
+func (c *otherLoads) end() {
 	c.stop()
 	c.done.Wait()
 }
 
-// unknown says why nobody could look for others; empty: somebody could, or no database is known.
-func (c *company) unknown() string {
+// unknown says why other loads could not be seen; empty: they could, or no database is known.
+func (c *otherLoads) unknown() string {
 	if c.looks > 0 || c.failed == nil || errors.Is(c.failed, errNoWorker) {
 		return ""
 	}
 	return c.failed.Error()
 }
 
-// sessions of others at work, on average; less than a tenth of a session does not count.
-func (c *company) sessions() (all []result.NeighbourSessions) {
+// sessions of others that were active, on average; less than a tenth of a session does not count.
+func (c *otherLoads) sessions() (all []result.NeighbourSessions) {
 	const least = 0.1
 	for name, n := range c.atWork {
 		if mean := float64(n) / float64(max(1, c.looks)); mean >= least {
@@ -140,7 +140,7 @@ func (m *ownMark) Close(ctx context.Context) {
 	}
 }
 
-// workersSeen are the servers whose answers say that they are workers of the ERP: nobody else's server is asked.
+// workersSeen are the servers whose answers say that they are workers of the ERP: no other server is queried.
 type workersSeen struct {
 	known sync.Map
 	mutex sync.Mutex

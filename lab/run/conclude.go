@@ -35,7 +35,7 @@ func (r *record) unaudited() result.Audit {
 // measured adds what was counted until the end.
 func (r *record) measured(all *result.Result, finished time.Time) {
 	all.Finished = finished.UTC().Truncate(time.Millisecond)
-	all.Interrupted = r.stoppedByHand
+	all.Interrupted = r.stoppedByUser
 	all.DurationS = r.made.Tally.Steady().Seconds()
 	all.Totals, all.Band, all.Operations = totals(r.made.Tally.Outcomes()), apdex.NoSample, r.perOperation(r.made.Tally)
 	for _, op := range all.Operations {
@@ -93,7 +93,7 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 			Weight: weights[op.ID], Least: int64(op.Least),
 			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
 			Latency: latency(counted.Latency), HistogramT: counted.Units,
-			ErrorTexts: errorTexts(r.namedAfter(counted.Errors)),
+			ErrorTexts: errorTexts(r.withDatabaseHints(counted.Errors)),
 		}
 		if counted.N() > 0 {
 			all[i].LatencyAll = latencyAll(counted)
@@ -294,7 +294,7 @@ func day(p users.Pace) (all [][2]float64) {
 
 func (r *record) events() []result.Event {
 	all := append([]result.Event{}, r.made.Events...)
-	for _, d := range r.deaths {
+	for _, d := range r.workerExits {
 		all = append(all, result.Event{AtS: d.at.Sub(r.rampBegan).Seconds(), Text: d.text})
 	}
 	all = append(all, r.meters.events...)

@@ -10,12 +10,12 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// LoadControl changes a run's load while users are at work. Changes are listed in the result, which is then not valid.
+// LoadControl changes a run's load while users are active. Changes are listed in the result, which is then not valid.
 // It is safe for concurrent use; one LoadControl serves one run.
 type LoadControl struct {
 	mu       sync.Mutex
 	load     users.Load
-	target   *controlTarget // nil: nobody is at work
+	target   *controlTarget // nil: no users are active
 	entering bool           // users log in
 	ended    bool
 	logIns   sync.WaitGroup
@@ -34,9 +34,9 @@ type controlTarget struct {
 }
 
 // ErrNotAtWork is returned for a change that comes too early or too late.
-var ErrNotAtWork = errors.New("users are not at work")
+var ErrNotAtWork = errors.New("no users are active")
 
-// SetUsers sets the number of users at work. New ones log in first, which is not part of the load.
+// SetUsers sets the number of active users. New ones log in first, which is not part of the load.
 func (c *LoadControl) SetUsers(n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *LoadControl) enter(t *controlTarget, n int) {
 	switch {
 	case c.target == nil:
 	case err != nil:
-		t.say("the number of users stays: " + err.Error())
+		t.say("the number of users stays the same: " + err.Error())
 	default:
 		t.loggedIn, c.load.Users = n, n
 		t.control.Set(c.load)
@@ -105,14 +105,14 @@ func (c *LoadControl) End() error {
 	return nil
 }
 
-// attach allows changes from here on, while users are at work.
+// attach allows changes from here on, while users are active.
 func (c *LoadControl) attach(t *controlTarget) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.target = t
 }
 
-// detach ends that and reports whether the load was ended by hand. Without a control it never is.
+// detach ends that and reports whether the user ended the load. Without a control it never is.
 func (c *LoadControl) detach() (ended bool) {
 	if c == nil {
 		return false

@@ -82,16 +82,17 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		t.Errorf("changes %s", got)
 	}
 	if reasons := fmt.Sprint(r.InvalidReasons); r.Valid || !r.Interrupted ||
-		!strings.Contains(reasons, "changed by hand, at ") || !strings.Contains(reasons, "80 users instead of 50") ||
-		!strings.Contains(reasons, "stopped by hand") {
+		!strings.Contains(reasons, "changed by the user, at ") ||
+		!strings.Contains(reasons, "80 users instead of 50") ||
+		!strings.Contains(reasons, "stopped by the user") {
 		t.Errorf("valid %v, interrupted %v, reasons %q", r.Valid, r.Interrupted, r.InvalidReasons)
 	}
 	events := resulttest.Events(r)
-	if len(events) != 4 || events[2].Text != "paused by hand" || !r.Audit.Clean || resulttest.Errors(r) != 0 {
+	if len(events) != 4 || events[2].Text != "paused by the user" || !r.Audit.Clean || resulttest.Errors(r) != 0 {
 		t.Errorf("events %+v, audit %+v, %+v", r.Events, r.Audit, r.Operations)
 	}
 	if most := peak(r.Series); most != 80 {
-		t.Errorf("at most %d users were at work", most)
+		t.Errorf("at most %d users were active", most)
 	}
 	d, _ := picture.Since(0)
 	t.Run("PictureAgreesWithTheResult", func(t *testing.T) { pictureAgrees(t, d, r) })
@@ -137,7 +138,7 @@ func pictureAgrees(t *testing.T, d live.Delta, r *result.Result) {
 		t.Errorf("of %d seconds %d know the processors, %d the database, %d the workers", len(d.Seconds), cpu, database,
 			workers)
 	}
-	if len(d.Plan.Operations) != len(r.Operations) || d.Plan.ID != r.ID || !d.State.ByHand {
+	if len(d.Plan.Operations) != len(r.Operations) || d.Plan.ID != r.ID || !d.State.ByUser {
 		t.Errorf("%+v %+v", d.Plan, d.State)
 	}
 	if d.State.Ops != r.Ops || d.State.Failed != r.Errors+r.Overload || d.State.Apdex == nil || r.Apdex == nil ||
@@ -158,6 +159,6 @@ func TestUsersOfOpenArrivalsAreNotChanged(t *testing.T) {
 		return nil
 	}})
 	if r := mustRun(t, t.Context(), o); len(r.Conditions.Load.Changes) != 0 {
-		t.Errorf("%+v", r.Conditions.Load.Changes)
+		t.Errorf("want no change, got %+v", r.Conditions.Load.Changes)
 	}
 }

@@ -16,8 +16,9 @@ import (
 // profiles are the figures that each worker reports about itself, by its URL.
 type profiles map[string]server.WorkerProfile
 
-// ask the workers; those that do not answer are left out. The error is ErrFiguresRefused from one of them, or nil.
-func ask(ctx context.Context, asker server.Asker, urls []string) (all profiles, err error) {
+// readProfiles reads the figures of the workers; those that do not answer are left out. The error is ErrFiguresRefused
+// from one of them, or nil.
+func readProfiles(ctx context.Context, asker server.Asker, urls []string) (all profiles, err error) {
 	all = profiles{}
 	for _, url := range urls {
 		t, asked := asker.Ask(ctx, url)

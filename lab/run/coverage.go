@@ -17,7 +17,7 @@ func judgeCoverage(v *verdict, all *result.Result) {
 			answered, op.Least)
 		expected := expected(all, op)
 		v.addReasonIf(result.ByLoad, neverRan(all, op) && expected >= result.BrokenFrom,
-			"%s never ran, %.0f times were to be expected", op.ID, expected)
+			"%s never ran, %.0f times were expected", op.ID, expected)
 	}
 }
 
@@ -35,13 +35,13 @@ func (r *record) addMissing(all *result.Result) {
 	var missing []string
 	for _, op := range all.Operations {
 		if neverRan(all, op) && expected(all, op) < result.BrokenFrom {
-			missing = append(missing, fmt.Sprintf("%s (less than %d times were to be expected; a longer --duration or "+
-				"more --users brings it)", op.ID, result.BrokenFrom))
+			missing = append(missing, fmt.Sprintf("%s (expected fewer than %d times; use a longer --duration or "+
+				"more --users)", op.ID, result.BrokenFrom))
 		}
 	}
 	if r.Scenario != nil { // that of a run whose process died is not known
 		for _, id := range r.Scenario.Undone(r.crowd) {
-			missing = append(missing, id+" (nobody has it in the mix)")
+			missing = append(missing, id+" (in no role's mix)")
 		}
 	}
 	if len(missing) > 0 {

@@ -26,41 +26,41 @@ const healthWithin = 10 * time.Second
 
 // crew is the application servers of a run: its own children, or running ones given by URL.
 type crew struct {
-	hired   []*worker.Worker
-	foreign []string
+	started []*worker.Worker
+	given   []string
 	logs    []io.Closer
-	tell    func(death string) // called at once
+	onExit  func(text string) // called at once
 	client  *http.Client
 
 	mu      sync.Mutex
 	leaving bool
-	deaths  []death
+	exits   []workerExit
 	watched sync.WaitGroup
 }
 
-// death of a worker during the run.
-type death struct {
+// workerExit is the unexpected end of a worker during the run.
+type workerExit struct {
 	at   time.Time
 	text string
 }
 
-// hire starts the workers, or checks that given ones answer.
-func hire(ctx context.Context, o Options, id string) (*crew, error) {
+// startWorkers starts the workers, or checks that given ones answer.
+func startWorkers(ctx context.Context, o Options, id string) (*crew, error) {
 	if o.Scenario.Application == scenario.NoERP {
 		return &crew{client: o.Access.client()}, nil // not our workers: whatever answers is the measured system
 	}
-	c := &crew{foreign: o.URLs, client: o.Access.client()}
+	c := &crew{given: o.URLs, client: o.Access.client()}
 	if len(o.URLs) > 0 {
 		for _, url := range o.URLs {
-			if err := c.alive(ctx, url); err != nil {
+			if err := c.checkHealth(ctx, url); err != nil {
 				return nil, problem.New(problem.Environment, err, silentHint(err))
 			}
 		}
 		return c, nil
 	}
 	group, starting := errgroup.WithContext(ctx)
-	c.hired = make([]*worker.Worker, o.Workers)
-	for i := range c.hired {
+	c.started = make([]*worker.Worker, o.Workers)
+	for i := range c.started {
 		log, err := workerLog(o.Store, id, i)
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func hire(ctx context.Context, o Options, id string) (*crew, error) {
 			c.logs = append(c.logs, log)
 		}
 		group.Go(func() (err error) {
-			c.hired[i], err = worker.Start(starting, o.Serve, o.ServeEnv, log)
+			c.started[i], err = worker.Start(starting, o.Serve, o.ServeEnv, log)
 			return err
 		})
 	}
@@ -97,12 +97,12 @@ func workerLog(runs *store.Store, id string, i int) (io.WriteCloser, error) {
 	name := filepath.Join(runs.Dir(id), fmt.Sprintf("worker-%d.log", i+1))
 	log, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("make worker's log: %w", err), "")
+		return nil, problem.New(problem.Environment, fmt.Errorf("create worker's log: %w", err), "")
 	}
 	return log, nil
 }
 
-func (c *crew) alive(ctx context.Context, url string) error {
+func (c *crew) checkHealth(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health/live", nil)
@@ -121,15 +121,15 @@ func (c *crew) alive(ctx context.Context, url string) error {
 }
 
 func (c *crew) urls() []string {
-	urls := c.foreign
-	for _, w := range c.hired {
+	urls := c.given
+	for _, w := range c.started {
 		urls = append(urls, w.URL)
 	}
 	return urls
 }
 
 func (c *crew) pids() (pids []int) {
-	for _, w := range c.hired {
+	for _, w := range c.started {
 		pids = append(pids, w.PID)
 	}
 	return pids
@@ -137,54 +137,54 @@ func (c *crew) pids() (pids []int) {
 
 func (c *crew) conditions() (all []result.Worker) {
 	for _, url := range c.urls() {
-		all = append(all, result.Worker{URL: url, Started: len(c.hired) > 0})
+		all = append(all, result.Worker{URL: url, Started: len(c.started) > 0})
 	}
 	return all
 }
 
-// watch records deaths during the run. When no worker is left, it ends the load, since there is nothing more to
+// watch records unexpected exits during the run. When no worker is left, it ends the load, since nothing is left to
 // measure.
 func (c *crew) watch(end context.CancelFunc) {
-	for i, w := range c.hired {
+	for i, w := range c.started {
 		c.watched.Add(1)
 		go func() {
 			defer c.watched.Done()
 			<-w.Gone()
-			if c.died(i, w) == len(c.hired) {
+			if c.recordExit(i, w) == len(c.started) {
 				end()
 			}
 		}()
 	}
 }
 
-func (c *crew) died(i int, w *worker.Worker) int {
+func (c *crew) recordExit(i int, w *worker.Worker) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.leaving {
 		return 0
 	}
 	text := fmt.Sprintf("worker %d died: %v", i+1, w.Ended())
-	if words := w.LastWords(); words != "" {
+	if words := w.LastOutput(); words != "" {
 		text += fmt.Sprintf("; its last output: %.200s", words)
 	}
-	c.deaths = append(c.deaths, death{time.Now(), text})
-	c.tell(text)
-	return len(c.deaths)
+	c.exits = append(c.exits, workerExit{time.Now(), text})
+	c.onExit(text)
+	return len(c.exits)
 }
 
-// call asks all workers at the end, at the same time, and records those that have stopped answering without a reported
-// death. It returns the others.
-func (c *crew) call(ctx context.Context) (answered []string) {
+// checkAnswering checks all workers at the end, at the same time, and records those that have stopped answering without
+// a recorded exit. It returns the others.
+func (c *crew) checkAnswering(ctx context.Context) (answered []string) {
 	var called sync.WaitGroup
 	for _, url := range c.inService() {
 		called.Add(1)
 		go func() {
 			defer called.Done()
-			err := c.alive(ctx, url)
+			err := c.checkHealth(ctx, url)
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			if err != nil {
-				c.deaths = append(c.deaths, death{time.Now(), err.Error()})
+				c.exits = append(c.exits, workerExit{time.Now(), err.Error()})
 				return
 			}
 			answered = append(answered, url)
@@ -196,8 +196,8 @@ func (c *crew) call(ctx context.Context) (answered []string) {
 
 // inService lists given workers, and our own that have not died.
 func (c *crew) inService() []string {
-	urls := slices.Clone(c.foreign)
-	for _, w := range c.hired {
+	urls := slices.Clone(c.given)
+	for _, w := range c.started {
 		select {
 		case <-w.Gone():
 		default:
@@ -207,15 +207,15 @@ func (c *crew) inService() []string {
 	return urls
 }
 
-func (c *crew) dead() []death {
+func (c *crew) workerExits() []workerExit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.deaths
+	return c.exits
 }
 
-func (c *crew) lastWords() string {
-	for _, w := range c.hired {
-		if words := w.LastWords(); words != "" {
+func (c *crew) lastOutput() string {
+	for _, w := range c.started {
+		if words := w.LastOutput(); words != "" {
 			return words
 		}
 	}
@@ -228,7 +228,7 @@ func (c *crew) stop() {
 	c.leaving = true
 	c.mu.Unlock()
 	var gone sync.WaitGroup
-	for _, w := range c.hired {
+	for _, w := range c.started {
 		if w != nil {
 			gone.Add(1)
 			go func() { defer gone.Done(); w.Stop() }()

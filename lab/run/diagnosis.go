@@ -11,7 +11,7 @@ import (
 	"plimsoll/platform/worker/server"
 )
 
-// diagnosis is made beside the load, in the steady state.
+// diagnosis runs alongside the load, in the steady state.
 type diagnosis struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -31,7 +31,7 @@ func (s *setup) beginDiagnosis(ctx context.Context) *diagnosis {
 	o := diagnose.Options{DSN: s.DSN, Duration: s.Duration, Rate: cmp.Or(s.Sampling, diagnose.RateDefault),
 		Software: s.Software}
 	if s.feed.picture != nil {
-		o.Interim = func(d *diagnose.Diagnosis) { s.feed.picture.SetDiagnosis(pictured(d)) }
+		o.Interim = func(d *diagnose.Diagnosis) { s.feed.picture.SetDiagnosis(liveDiagnosis(d)) }
 	}
 	if urls := s.crew.urls(); len(urls) > 0 {
 		o.Timeline = &timeline{asker: s.Access.asker(), urls: urls}
@@ -65,7 +65,7 @@ type timeline struct {
 	working map[uint32]string
 }
 
-// Look at all workers. What one does that does not answer in time is not known.
+// Look at all workers. For one that does not answer in time, the operation is not known.
 func (t *timeline) Look(ctx context.Context) {
 	all := map[uint32]string{}
 	var each sync.WaitGroup

@@ -39,10 +39,10 @@ func (r *record) disturbance() *result.Disturbance {
 	d.Throttled = r.meters.part(throttledTime, from, to)
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
 	d.Clients = r.otherClients()
-	if r.company != nil {
-		d.Loads = slices.Sorted(maps.Keys(r.company.loads))
-		d.LoadsUnknown = r.company.unknown()
-		d.Sessions = r.company.sessions()
+	if r.otherLoads != nil {
+		d.Loads = slices.Sorted(maps.Keys(r.otherLoads.loads))
+		d.LoadsUnknown = r.otherLoads.unknown()
+		d.Sessions = r.otherLoads.sessions()
 		slices.SortFunc(d.Sessions, func(a, b result.NeighbourSessions) int {
 			return cmp.Or(cmp.Compare(b.AtWork, a.AtWork), cmp.Compare(a.Application, b.Application))
 		})
@@ -53,8 +53,8 @@ func (r *record) disturbance() *result.Disturbance {
 // aroundFor is how long processors are watched before the load.
 const aroundFor = 2 * time.Second
 
-// lookAround reads who uses the processors before the load, if later nobody can tell the system's processes from
-// others: while nothing is asked of the system, it is not the system.
+// lookAround reads who uses the processors before the load, if the system's processes cannot be told from others later:
+// before the load the system has nothing to do, so it is others.
 func (s *setup) lookAround(ctx context.Context) {
 	if !s.unattributed() || s.DisturbedLimit <= 0 || s.DisturbedLimit >= 1 {
 		return
@@ -117,7 +117,7 @@ func (r *record) judgeDisturbance(v *verdict, d *result.Disturbance) {
 		strings.Join(d.Loads, ", "))
 	for _, s := range d.Sessions {
 		v.addReasonIf(result.ByDisturbance, s.AtWork > sessionsMost && !r.ownSessions(),
-			"disturbed: %.1f sessions of %s were at work on the same database", s.AtWork, s.Application)
+			"disturbed: %.1f sessions of %s were active on the same database", s.AtWork, s.Application)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestVerdictOfADisturbedRun(t *testing.T) {
 		{"Sessions", func(d *result.Disturbance) {
 			d.Sessions = []result.NeighbourSessions{
 				{Application: "pgbench", AtWork: 3.8}, {Application: "psql", AtWork: 0.2}}
-		}, "3.8 sessions of pgbench were at work", ""},
+		}, "3.8 sessions of pgbench were active", ""},
 		{"MayBelongToTheSystem", func(d *result.Disturbance) { d.Others, d.Unattributed = at(0.5), true }, "",
 			"perhaps disturbed: processes that are not known to belong to the system used 50 %"},
 		{"NobodyAsked", func(d *result.Disturbance) { d.Others, d.Loads, d.Limit = at(0.9), []string{"x"}, 0 }, "", ""},
@@ -69,7 +69,7 @@ func TestVerdictOfADisturbedRun(t *testing.T) {
 				t.Errorf("not valid for %q, want %q", got, c.reason)
 			}
 			if c.reason != "" && !slices.Equal(r.InvalidCauses, []result.Cause{result.ByDisturbance}) {
-				t.Errorf("%v", r.InvalidCauses)
+				t.Errorf("causes %v, want only a disturbance", r.InvalidCauses)
 			}
 			if got := strings.Join(r.Warnings, "; "); (got != "") != (c.note != "") || !strings.Contains(got, c.note) {
 				t.Errorf("warned of %q, want %q", got, c.note)
@@ -104,7 +104,7 @@ func TestUnattributed(t *testing.T) {
 			r := &record{before: c.server, servers: c.servers}
 			r.Scenario, r.URLs = c.s, c.urls
 			if got := r.unattributed(); got != c.want {
-				t.Errorf("%v", got)
+				t.Errorf("part of the system is unknown: %t, want %t", got, c.want)
 			}
 		})
 	}
@@ -224,7 +224,8 @@ func TestRunsThatReachOneWorkerSeeEachOther(t *testing.T) {
 }
 
 func TestALoadThatCannotBeSeenIsReported(t *testing.T) {
-	c := accompany(t.Context(), &workersMark{workers: &workersSeen{}, at: "http://127.0.0.1:1", name: "x", key: "y"})
+	c := watchOtherLoads(t.Context(), &workersMark{workers: &workersSeen{}, at: "http://127.0.0.1:1", name: "x",
+		key: "y"})
 	c.end()
 	if c.unknown() == "" {
 		t.Error("nobody answered, and nothing is said")
@@ -232,7 +233,7 @@ func TestALoadThatCannotBeSeenIsReported(t *testing.T) {
 	limit := &result.Disturbance{Limit: DisturbedLimitDefault, LoadsUnknown: c.unknown()}
 	if got := disturbedBelow(&result.Result{Disturbance: limit}); len(got) != 1 ||
 		!strings.Contains(got[0], "whether others used the database is not known: ask worker") {
-		t.Errorf("%q", got)
+		t.Errorf("want that others are not known, got %q", got)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/run/live"
 )
 
-// execution is the users at work, as their run controls and watches them.
+// execution is the active users, as their run controls and watches them.
 type execution struct {
 	*setup
 	meter     *meter
@@ -24,7 +24,7 @@ func (s *setup) execute(ctx context.Context) (err error) {
 	s.lookAround(ctx)
 	s.memoryBefore = memoryNow(s.servers, s.postmaster())
 	if err := s.logIn(ctx); err != nil {
-		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), s.crew.lastWords()))
+		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), s.crew.lastOutput()))
 	}
 	s.memoryAfter = memoryNow(s.servers, s.postmaster())
 	if s.counted, err = s.countBefore(ctx); err != nil {
@@ -37,13 +37,13 @@ func (s *setup) execute(ctx context.Context) (err error) {
 	e.meter.neighbours.From, e.meter.neighbours.To = s.Ramp, s.Ramp+s.Duration
 	s.crew.watch(end)
 	s.journal.open(opening{s.opening()}, s.feed.say)
-	s.company = accompany(ctx, s.loadMark())
+	s.otherLoads = watchOtherLoads(ctx, s.loadMark())
 	s.made, err = s.generator.Work(working, e.watch(working))
-	s.company.end()
+	s.otherLoads.end()
 	e.diagnosis.end()
 	s.diagnosis = e.diagnosis
 	s.journalStop = s.journal.finish()
-	s.stoppedByHand = s.Control.detach() || ctx.Err() != nil
+	s.stoppedByUser = s.Control.detach() || ctx.Err() != nil
 	s.meters = e.meter.end()
 	return err
 }
@@ -74,7 +74,7 @@ func (e *execution) watch(working context.Context) Watch {
 	return w
 }
 
-// controlTarget is what can be changed by hand, with changes reported to the watchers; nil: nothing.
+// controlTarget is what the user can change, with changes reported to the watchers; nil: nothing.
 func (e *execution) controlTarget(working context.Context, w *Watch) *controlTarget {
 	if e.Control == nil {
 		return nil
@@ -89,7 +89,7 @@ func (e *execution) controlTarget(working context.Context, w *Watch) *controlTar
 	return &controlTarget{
 		ctx: working, control: w.Control, end: e.end, loggedIn: e.Users, most: e.usersMost(), open: e.Arrivals != nil,
 		logIn: e.generator.Enter,
-		say:   func(text string) { e.feed.say(live.Hand, text) },
+		say:   func(text string) { e.feed.say(live.ByUser, text) },
 	}
 }
 
@@ -105,7 +105,7 @@ func (e *execution) look() func(users.Second) {
 		e.feed.second(s, leftAt(s.At, e.Options))
 		if text, all := failing.add(l.Page); all && e.failedAlike == "" {
 			e.failedAlike = text
-			e.feed.say(live.Alarm, "the run ends: all operations fail alike: "+text)
+			e.feed.say(live.Alarm, "the run ends: all operations fail with the same error: "+text)
 			e.end()
 		}
 		e.failedCount = failing.failures

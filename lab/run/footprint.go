@@ -12,7 +12,7 @@ import (
 //
 //	per user = (all - half) / (users - half of them) + connections / users
 //
-// What the first users bring along (caches, code) is in the first half alone, so that it is not taken for a cost of
+// What the first users add once (caches, code) is in the first half alone, so that it does not count as a cost of
 // each; counters are in neither part.
 type liveMemory struct {
 	before, half, all, end, closed float64

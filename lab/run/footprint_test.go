@@ -18,7 +18,7 @@ func TestWhatTheFirstUsersBringIsNotACostOfEach(t *testing.T) {
 	f := m.footprint()
 	if f.PerUser == nil || *f.PerUser != each+connections/400 || f.BeforeLogIn != before || f.AfterLogIn != m.all ||
 		f.Users != 400 || *f.UnderLoad != m.end || *f.Connections != connections {
-		t.Errorf("%+v", f)
+		t.Errorf("want the parts of the readings, got %+v", f)
 	}
 	for name, m := range map[string]liveMemory{
 		"FewUsers": {before: before, halfUsers: 10, half: before + 10*each, users: 20, all: before + 20*each},
@@ -36,7 +36,7 @@ func TestAgentsKnowTogetherWhatEachKnows(t *testing.T) {
 	sum := result.Footprint{Users: 100, BeforeLogIn: 10, AfterLogIn: 20, UnderLoad: at(40), PerUser: at(3)}
 	sum.Add(result.Footprint{Users: 300, BeforeLogIn: 1, AfterLogIn: 2, UnderLoad: at(4), PerUser: at(7)})
 	if sum.Users != 400 || sum.BeforeLogIn != 11 || sum.AfterLogIn != 22 || *sum.UnderLoad != 44 || *sum.PerUser != 6 {
-		t.Errorf("%+v", sum)
+		t.Errorf("want the sum of both, got %+v", sum)
 	}
 	sum.Add(result.Footprint{Users: 5, BeforeLogIn: 1})
 	if sum.PerUser != nil || sum.UnderLoad != nil || sum.Users != 405 {
@@ -58,7 +58,7 @@ func TestFootprintsOfARun(t *testing.T) {
 	for i, f := range r.Footprints {
 		if f.Of != holderNames[i] || f.Users != 120 || f.BeforeLogIn <= 0 || f.AfterLogIn <= 0 || f.UnderLoad == nil ||
 			*f.UnderLoad <= 0 || (f.Measure == result.LiveMemory) != (i == generatorCPU) {
-			t.Errorf("%+v", f)
+			t.Errorf("want a footprint of each holder, got %+v", f)
 		}
 		if f.PerUser != nil && i != generatorCPU {
 			t.Errorf("%s: per user %v", f.Of, f.PerUser)

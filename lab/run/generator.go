@@ -17,7 +17,7 @@ import (
 // Plan is what a generator must know to run users. It can be sent: the same plan makes the same users on every machine.
 type Plan struct {
 	load.Load
-	UsersMost int           `json:"users_most"` // most users that may be set by hand
+	UsersMost int           `json:"users_most"` // most users that the user of the run may set
 	Segment   users.Segment `json:"segment"`
 	// URLs of the application servers.
 	URLs []string `json:"urls"`
@@ -116,7 +116,7 @@ type Lost struct {
 type Generator interface {
 	// LogIn opens the sessions of all users, counting them in done.
 	LogIn(ctx context.Context, plan Plan, done *atomic.Int64) error
-	// Enter opens the sessions of users [from, to), added by hand while the others work.
+	// Enter opens the sessions of users [from, to), who are added while the others work.
 	Enter(ctx context.Context, from, to int) error
 	// Work lets the users work. If ctx is done early, it returns what was counted so far.
 	Work(ctx context.Context, w Watch) (LoadResult, error)
@@ -141,10 +141,10 @@ type Local struct {
 	// Ended is called for every operation that has ended; see Options.
 	Ended func(operation string, s tally.Sample)
 
-	plan Plan
-	cast *cast
-	live liveMemory
-	late users.Late
+	plan    Plan
+	players *players
+	live    liveMemory
+	late    users.Late
 }
 
 // LogIn opens the sessions.
@@ -156,16 +156,16 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 		plan.workers = &workersSeen{}
 	}
 	l.plan, l.live = plan, liveMemory{before: liveBytes()}
-	if l.cast, err = newCast(ctx, plan); err != nil {
+	if l.players, err = newPlayers(ctx, plan); err != nil {
 		return err
 	}
 	first := plan.Users / 2
-	early, err := users.LogIn(ctx, 0, first, plan.Segment, l.cast, done)
+	early, err := users.LogIn(ctx, 0, first, plan.Segment, l.players, done)
 	if err != nil {
 		return err
 	}
 	l.live.half = liveBytes()
-	late, err := users.LogIn(ctx, first, plan.Users, plan.Segment, l.cast, done)
+	late, err := users.LogIn(ctx, first, plan.Users, plan.Segment, l.players, done)
 	if err != nil {
 		return err
 	}
@@ -179,12 +179,12 @@ func (l *Local) LogIn(ctx context.Context, plan Plan, done *atomic.Int64) (err e
 // WorkersSeen are the servers that turned out to be workers of the ERP, if the plan asks for them.
 func (l *Local) WorkersSeen() []string { return l.plan.workers.all() }
 
-// Enter opens the sessions of users added by hand.
+// Enter opens the sessions of users who are added during the run.
 func (l *Local) Enter(ctx context.Context, from, to int) error {
-	if l.cast == nil {
+	if l.players == nil {
 		return errNobody
 	}
-	_, err := users.LogIn(ctx, from, to, l.plan.Segment, l.cast, nil)
+	_, err := users.LogIn(ctx, from, to, l.plan.Segment, l.players, nil)
 	return err
 }
 
@@ -195,7 +195,7 @@ func (l *Local) Work(ctx context.Context, w Watch) (LoadResult, error) {
 
 // WorkFrom is Work, starting at a moment that several generators share.
 func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made LoadResult, err error) {
-	if l.cast == nil {
+	if l.players == nil {
 		return made, errNobody
 	}
 	crowd := l.plan.Crowd()
@@ -216,8 +216,8 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 	if began.IsZero() {
 		began = time.Now()
 	}
-	frozen := feelPulse(began)
-	made.Tally, err = crowd.Run(ctx, l.cast)
+	frozen := watchForFreezes(began)
+	made.Tally, err = crowd.Run(ctx, l.players)
 	made.Frozen = frozen()
 	if l.late.Users > 0 {
 		made.Late = []string{fmt.Sprintf("%d of %d users could not log in before the load and tried again when they "+
@@ -227,9 +227,9 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 	if err != nil {
 		return made, fmt.Errorf("run the users: %w", err)
 	}
-	made.Written = l.cast.written()
+	made.Written = l.players.written()
 	l.live.end = liveBytes()
-	l.cast.transport.CloseIdleConnections()
+	l.players.transport.CloseIdleConnections()
 	awaitClosed()
 	l.live.closed = liveBytes()
 	made.Live = l.live.footprint()
@@ -238,10 +238,10 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 
 // WrittenNews is what has changed since the last call in what its users wrote; nil: nothing.
 func (l *Local) WrittenNews() *Written {
-	if l.cast == nil || l.cast.erp == nil {
+	if l.players == nil || l.players.erp == nil {
 		return nil
 	}
-	if keys, series := l.cast.erp.client.News(); len(series) > 0 {
+	if keys, series := l.players.erp.client.News(); len(series) > 0 {
 		return &Written{keys, series}
 	}
 	return nil
@@ -249,7 +249,7 @@ func (l *Local) WrittenNews() *Written {
 
 // Close ends the connections.
 func (l *Local) Close() {
-	if l.cast != nil {
-		l.cast.close()
+	if l.players != nil {
+		l.players.close()
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// TestOperationsThatAreTold before a run, so that what they will lack is made: as many as the users come to at most.
+// TestOperationsThatAreToldBeforeARun: the most operations that the users can reach, so that what they need is created.
 func TestOperationsThatAreToldBeforeARun(t *testing.T) {
 	planned := load.Default()
 	planned.Users, planned.Ramp, planned.Duration = 100, 10*time.Second, 50*time.Second

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// BackWithin is how long a database that went away during the run may take to come back for the audit.
+	// BackWithin is how long a database that was lost during the run may take to return for the audit.
 	BackWithin = 30 * time.Second
 	// AuditWithin bounds the audit.
 	AuditWithin = 30 * time.Minute
@@ -23,25 +23,25 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
-// AuditInterruptedWithin bounds the audit of a run stopped by hand, whose user is waiting. Tests that end runs by hand
-// raise it in TestMain: on a machine with ten times too much to do, the audit of a small base takes as long.
+// AuditInterruptedWithin bounds the audit of a run that its user stopped, who is waiting. Tests that stop runs raise it
+// in TestMain: on an overloaded machine the audit of a small base takes as long.
 var AuditInterruptedWithin = 30 * time.Second
 
 // inspect reads the database again and audits the books, also for a run that was stopped.
 func (s *setup) inspect(ctx context.Context) {
 	s.begin(Auditing, auditGuess)
 	within := AuditWithin
-	if s.stoppedByHand {
+	if s.stoppedByUser {
 		within = AuditInterruptedWithin
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	s.profilesAfter, _ = ask(ctx, s.Access.asker(), s.crew.call(ctx)) // refusals were counted before
+	s.profilesAfter, _ = readProfiles(ctx, s.Access.asker(), s.crew.checkAnswering(ctx)) // refusals were counted before
 	var err error
 	if s.before != nil {
 		s.after, err = lookPatiently(ctx, s.DSN)
 		if s.after == nil || s.restarted() || s.recovered() {
-			s.lastWords = s.log.lastWords()
+			s.lastFatal = s.log.lastFatal()
 		}
 	}
 	if err == nil {
@@ -53,7 +53,7 @@ func (s *setup) inspect(ctx context.Context) {
 	if err != nil {
 		s.audit.Error = err.Error()
 	}
-	s.deaths = s.crew.dead()
+	s.workerExits = s.crew.workerExits()
 }
 
 // lookPatiently gives a recovering server time to come back.

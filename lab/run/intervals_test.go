@@ -37,7 +37,7 @@ func TestIntervalsSayWhatTheyAreAbout(t *testing.T) {
 			r.made.Tally = tally.New(nil, nil, 0, time.Duration(c.known.Seconds)*time.Second)
 			if got := r.intervalBasis(&c.known); got.Of != c.of || got.NeedsS != c.needs ||
 				got.CheckpointS != c.unseen {
-				t.Errorf("%+v", got)
+				t.Errorf("want the basis of the case, got %+v", got)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func sum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32
 
 var (
 	errDamaged = errors.New("the journal is damaged")
-	errForeign = errors.New("another version of Plimsoll made it")
+	errForeign = errors.New("another version of Plimsoll wrote it")
 )
 
 // readEntry reads the next line, the opening or a page. A truncated journal ends with io.EOF or io.ErrUnexpectedEOF.

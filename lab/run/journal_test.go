@@ -83,7 +83,7 @@ func TestRunWhoseProcessDiedIsRecovered(t *testing.T) {
 	}
 	if b := r.Operations[1]; b.ID != "b" || b.TargetMS != 500 || b.Priority != 2 || b.Weight != 0.25 ||
 		b.Tolerating != 5 || len(r.Operations[0].ErrorTexts) != 1 {
-		t.Errorf("%+v", r.Operations)
+		t.Errorf("want the operations of the journal, got %+v", r.Operations)
 	}
 	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "died after 12 s") || r.Audit.Done ||
 		len(r.Series.T) != 12 || r.Conditions.Load.DurationS != 30 {

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// serverLog is the file that the postmaster's messages go to, where that is one of this machine. It is held open: a
-// server that is gone leaves no way to it.
+// serverLog is the file of the postmaster's messages, if it is on this machine. It is held open: once the server is
+// gone, its path cannot be found.
 type serverLog struct {
 	file *os.File
 	from int64 // what was written before the run
 }
 
-// wordsMost is how much of the log is read, from its end.
-const wordsMost = 1 << 20
+// logReadMost is how much of the log is read, from its end.
+const logReadMost = 1 << 20
 
 // openServerLog returns nil where the log is not visible from here.
 func openServerLog(postmaster int) *serverLog {
@@ -36,9 +36,9 @@ func openServerLog(postmaster int) *serverLog {
 	return &serverLog{file, info.Size()}
 }
 
-// lastWords of a server that died: its first PANIC since the run began, or else its last FATAL that is not about a
+// lastFatal of a server that died: its first PANIC since the run began, or else its last FATAL that is not about a
 // connection that came too late; empty: none is known.
-func (l *serverLog) lastWords() string {
+func (l *serverLog) lastFatal() string {
 	if l == nil {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (l *serverLog) lastWords() string {
 	if err != nil || info.Size() < l.from {
 		return ""
 	}
-	text, _ := io.ReadAll(io.NewSectionReader(l.file, max(l.from, info.Size()-wordsMost), wordsMost))
+	text, _ := io.ReadAll(io.NewSectionReader(l.file, max(l.from, info.Size()-logReadMost), logReadMost))
 	fatal := ""
 	for line := range bytes.Lines(text) {
 		if _, words, found := strings.Cut(string(line), "PANIC:"); found {
@@ -66,10 +66,10 @@ func (l *serverLog) close() {
 	}
 }
 
-// died adds what the server's log says to a reason.
-func (r *record) died(reason string) string {
-	if r.lastWords == "" {
+// withServerLog adds what the server's log says to a reason.
+func (r *record) withServerLog(reason string) string {
+	if r.lastFatal == "" {
 		return reason
 	}
-	return reason + ": its log says " + r.lastWords
+	return reason + ": its log says " + r.lastFatal
 }

@@ -58,6 +58,6 @@ func TestAServerThatPanickedIsQuoted(t *testing.T) {
 	reasons := strings.Join(r.InvalidReasons, "\n")
 	if !strings.Contains(reasons, "the database server was lost in mid-run: its log says PANIC: could not ") ||
 		!strings.Contains(reasons, "pg_wal") {
-		t.Errorf("%q", r.InvalidReasons)
+		t.Errorf("want the PANIC of the log, got %q", r.InvalidReasons)
 	}
 }

@@ -41,7 +41,7 @@ func (r *record) diagnose(all *result.Result) {
 		OperationsS: l.total, SessionsS: found.Ledger.TotalS, Attributed: found.Attributed, Ledger: l.sum(),
 		Findings: l.causes(), Healthy: found.Healthy}
 	if err := r.diagnosis.err; err != nil && !errors.Is(err, context.Canceled) && found.Stopped != "" &&
-		!r.stoppedByHand && found.LastedS < found.AskedS/2 {
+		!r.stoppedByUser && found.LastedS < found.AskedS/2 {
 		all.Diagnosis.Unavailable = found.Stopped
 	}
 }
@@ -74,7 +74,7 @@ func newLedgers(operations []result.Operation, counts *tally.Tally, found *diagn
 	return l
 }
 
-// linesOf are the ledger lines of one operation; nil where nobody knows which sessions served it.
+// linesOf are the ledger lines of one operation; nil if it is unknown which sessions served it.
 func (l *ledgers) linesOf(i int) []result.LedgerLine {
 	if l.times[i] <= 0 || !l.known {
 		return nil

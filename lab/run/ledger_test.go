@@ -90,7 +90,7 @@ func TestLedger_PricesACauseInTimeAndApdexPoints(t *testing.T) {
 	causes := planted(true).causes()
 	c := causes[0]
 	if len(causes) != 2 || c.Name != "lock-contention" || c.Price == nil || c.ApdexGain == nil {
-		t.Fatalf("%+v", causes)
+		t.Fatalf("want two causes, the first with price and gain, got %+v", causes)
 	}
 	near(t, "price", *c.Price, 75.0/200)
 	// Sales of 1.5 s become 0.75 s, and score 1 instead of 0.5; looks score 1 in any case.
@@ -113,7 +113,7 @@ func TestLedger_PricesACauseInTimeAndApdexPoints(t *testing.T) {
 		c := planted(false).causes()[0]
 		near(t, "price", *c.Price, 75.0/200)
 		if len(c.Operations) != 0 || c.ApdexGain.Low <= 0 {
-			t.Errorf("%+v", c)
+			t.Errorf("want a gain of no particular operation, got %+v", c)
 		}
 	})
 }

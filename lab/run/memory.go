@@ -27,13 +27,13 @@ const (
 	MemorySteadyMin = 10 * time.Minute
 )
 
-// held is the private memory of all processes of each holder; unknown ones are missing.
-type held [holders]*float64
+// heldMemory is the private memory of all processes of each holder; unknown ones are missing.
+type heldMemory [holders]*float64
 
 // memoryLook is what they held at one moment of the run.
 type memoryLook struct {
 	at   time.Duration
-	held held
+	held heldMemory
 }
 
 // lookAtMemory if it is time to.
@@ -44,7 +44,7 @@ func (m *meter) lookAtMemory(at time.Duration) {
 }
 
 // memoryNow reads all holders.
-func memoryNow(workers []int, postmaster int) (all held) {
+func memoryNow(workers []int, postmaster int) (all heldMemory) {
 	keep := func(which int, bytes int64, err error) {
 		if err == nil {
 			b := float64(bytes)

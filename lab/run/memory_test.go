@@ -38,17 +38,17 @@ func TestMemoryTrends(t *testing.T) {
 	})
 	t.Run("WarmUpIsLeftOut", func(t *testing.T) {
 		if g := all["generator"]; g.FromS != 300 || g.ToS != 700 {
-			t.Errorf("%+v", g)
+			t.Errorf("want 300 s to 700 s, got %+v", g)
 		}
 	})
 	t.Run("UnknownIsLeftOut", func(t *testing.T) {
 		if _, found := all["database"]; found {
-			t.Errorf("%+v", all)
+			t.Errorf("want no figures of the database, got %+v", all)
 		}
 	})
 	t.Run("ShortRunsTellNothing", func(t *testing.T) {
 		if all := m.memoryTrends(from, from+MemorySteadyMin-1); all != nil {
-			t.Errorf("%+v", all)
+			t.Errorf("want no trend, got %+v", all)
 		}
 	})
 }

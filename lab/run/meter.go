@@ -47,7 +47,7 @@ type meter struct {
 	readings
 	workers    []int             // processes; nil: not on this machine
 	postmaster int               // 0: not on this machine
-	shares     func(live.Shares) // receives the latest reading; nil: nobody does
+	shares     func(live.Shares) // receives the latest reading; nil: nothing does
 
 	began   time.Time
 	clocks  clocks

@@ -60,11 +60,11 @@ type Options struct {
 	Title   string
 	Scale   string // of the base, in words: "80 items, 2,000 documents"
 	Profile string // of the cluster: tuned, stock
-	// Software is the version of Plimsoll that runs.
+	// Software is the version of this program.
 	Software string
 
-	// Asked says in words which database DSN is, if nobody named it: "the default cluster".
-	Asked string
+	// DSNOrigin says in words which database DSN is, if the user did not name one: "the default cluster".
+	DSNOrigin string
 
 	// Store keeps the result; nil: it is not stored.
 	Store *store.Store
@@ -81,9 +81,9 @@ type Options struct {
 	Sampling int
 	// Live, if set, is the picture that the run keeps up to date.
 	Live *live.Picture
-	// Control, if set, may change the load while users are at work.
+	// Control, if set, may change the load while users are active.
 	Control *LoadControl
-	// UsersMost is the most users that may be set by hand. Defaults to Users.
+	// UsersMost is the most users that Control may set. Defaults to Users.
 	UsersMost int
 	// Ended is called for every operation of this process that has ended, also outside the steady state, before it is
 	// counted: recounts start from it. The loop that drives the users calls it, so it must not wait.

@@ -101,14 +101,14 @@ func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
 				t.Errorf("%q, %+v, Apdex %v, CPU %+v", r.InvalidReasons, r.Audit, r.Apdex, r.Conditions.CPU)
 			}
 			if op := ops["transfer"]; op.OK < 10 || op.Ops != op.OK || op.Title != "Move money" {
-				t.Errorf("%+v", op)
+				t.Errorf("want valid answers only, got %+v", op)
 			}
 			if op := ops["control"]; op.Refused == 0 || op.Ops != op.Refused {
-				t.Errorf("%+v", op)
+				t.Errorf("want refusals only, got %+v", op)
 			}
 			if op := ops["broken"]; op.Errors == 0 || op.Ops != op.Errors || len(op.ErrorTexts) == 0 ||
 				!strings.Contains(op.ErrorTexts[0].Text, "division by zero") {
-				t.Errorf("%+v", op)
+				t.Errorf("want divisions by zero only, got %+v", op)
 			}
 			if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "broken never got a valid answer") ||
 				!strings.Contains(r.Warnings[0], "division by zero") {
@@ -121,7 +121,7 @@ func TestOwnScriptsRunWithoutTheERP(t *testing.T) {
 				t.Errorf("balances sum to %d, %d moved, %v", sum, moved, err)
 			}
 			if s := r.Conditions.Load.Scenario; s.Application != "none" || s.Protocol != mode || s.Connections != 4 {
-				t.Errorf("%+v", s)
+				t.Errorf("want scenario and protocol, got %+v", s)
 			}
 		})
 	}
@@ -231,7 +231,7 @@ func TestASystemThatRefusesEverythingIsNotValid(t *testing.T) {
 	}
 }
 
-// A system that refuses everybody serves nobody, even if the scenario expects it. What is listed and never ran is told;
+// A system that refuses everybody serves nobody, even if the scenario expects it. What never ran is reported;
 // answers far below T leave the score no room to fall, which the headroom shows.
 func TestNothingThatServedNobodyIsValid(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -244,8 +244,8 @@ func TestNothingThatServedNobodyIsValid(t *testing.T) {
 	if r.Valid || !strings.Contains(strings.Join(r.InvalidReasons, "\n"), "nobody was served") {
 		t.Errorf("valid %v, %q", r.Valid, r.InvalidReasons)
 	}
-	want := "never ran: b (less than 10 times were to be expected; a longer --duration or more --users brings it), " +
-		"c (nobody has it in the mix)"
+	want := "never ran: b (expected fewer than 10 times; use a longer --duration or more --users), " +
+		"c (in no role's mix)"
 	if !slices.Contains(r.Warnings, want) {
 		t.Errorf("%q, want %q", r.Warnings, want)
 	}

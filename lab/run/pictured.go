@@ -5,11 +5,11 @@ import (
 	"plimsoll/lab/run/live"
 )
 
-// picturedWaits is how many events of each line a page shows.
-const picturedWaits = 3
+// liveWaits is how many events of each line a page shows.
+const liveWaits = 3
 
-// pictured is a diagnosis under way, as the live picture shows it.
-func pictured(d *diagnose.Diagnosis) *live.Diagnosis {
+// liveDiagnosis is a diagnosis under way, as the live picture shows it.
+func liveDiagnosis(d *diagnose.Diagnosis) *live.Diagnosis {
 	p := &live.Diagnosis{LastedS: d.LastedS, Samples: d.Ledger.Samples, All: ledgerOf("", d.Ledger),
 		Operations: []live.Ledger{}, Findings: []live.Finding{}, Healthy: len(d.Healthy)}
 	for _, o := range d.Operations {
@@ -32,7 +32,7 @@ func ledgerOf(id string, l diagnose.Ledger) live.Ledger {
 	all := live.Ledger{ID: id, TotalS: l.TotalS, Lines: []live.LedgerLine{}}
 	for _, line := range l.Lines {
 		one := live.LedgerLine{Class: line.Class, Name: line.Name, Share: line.Share}
-		for _, e := range line.Events[:min(picturedWaits, len(line.Events))] {
+		for _, e := range line.Events[:min(liveWaits, len(line.Events))] {
 			one.Events = append(one.Events, live.LedgerEvent{Name: e.Name, Share: e.Share})
 		}
 		all.Lines = append(all.Lines, one)

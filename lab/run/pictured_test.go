@@ -30,7 +30,7 @@ func TestLivePictureShowsTheLedger(t *testing.T) {
 	mustRun(t, ctx, o)
 	d := <-shown
 	if d == nil || d.Samples == 0 || len(d.All.Lines) == 0 || d.Findings == nil {
-		t.Fatalf("%+v", d)
+		t.Fatalf("want ledger and findings, got %+v", d)
 	}
 	sum := 0.0
 	for _, line := range d.All.Lines {

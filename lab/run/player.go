@@ -16,17 +16,17 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// cast plays every operation of a run: the ERP's over HTTP, custom ones as they are described.
-type cast struct {
+// players plays every operation of a run: the ERP's over HTTP, custom ones as they are described.
+type players struct {
 	transport counted
 	erp       *player        // nil: no ERP
 	own       *custom.Player // nil: no custom operations
 	actions   []*custom.Action
 }
 
-func newCast(ctx context.Context, p Plan) (c *cast, err error) {
+func newPlayers(ctx context.Context, p Plan) (c *players, err error) {
 	crowd := p.Crowd()
-	c = &cast{transport: counted{newTransport(p.Access), p.workers}, actions: p.Scenario.Actions()}
+	c = &players{transport: counted{newTransport(p.Access), p.workers}, actions: p.Scenario.Actions()}
 	defer func() {
 		if err != nil {
 			c.close()
@@ -55,7 +55,7 @@ func (p Plan) ownBases() []string {
 }
 
 // LogIn logs a user in to all parts.
-func (c *cast) LogIn(ctx context.Context, user int) error {
+func (c *players) LogIn(ctx context.Context, user int) error {
 	if c.erp != nil {
 		if err := c.erp.LogIn(ctx, user); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (c *cast) LogIn(ctx context.Context, user int) error {
 	return nil
 }
 
-func (c *cast) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
+func (c *players) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
 	if c.actions[operation] != nil {
 		return c.own.Play(ctx, user, operation, rng)
 	}
@@ -75,7 +75,7 @@ func (c *cast) Play(ctx context.Context, user, operation int, rng *rand.Rand) (t
 }
 
 // written is what the ERP's client wrote.
-func (c *cast) written() []Written {
+func (c *players) written() []Written {
 	if c.erp == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (c *cast) written() []Written {
 	return []Written{{keys, series}}
 }
 
-func (c *cast) close() {
+func (c *players) close() {
 	if c.own != nil {
 		c.own.Close()
 	}

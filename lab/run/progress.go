@@ -28,7 +28,7 @@ type Progress struct {
 	Elapsed time.Duration
 	Left    time.Duration // estimate until the result, including the audit
 	Share   float64       // 0..1 of the whole
-	Users   int           // logged in during Login, at work later
+	Users   int           // logged in during Login, active later
 	OpsPerS float64       // valid answers in the last second
 	Ops     int64         // in the steady state so far
 	Errors  int64         // errors and overload in the steady state so far

@@ -11,11 +11,11 @@ func TestAuditShowsHowFarItIs(t *testing.T) {
 	tell := b.audits()
 	tell(0, 100)
 	if p := b.look(); p.Audited != 0 || p.Left != time.Minute {
-		t.Errorf("%+v", p)
+		t.Errorf("want nothing audited and a minute left, got %+v", p)
 	}
 	tell(25, 100)
 	if p := b.look(); p.Audited != 0.25 || p.Left < time.Minute-auditGuess || p.Phase != Checking {
-		t.Errorf("%+v", p)
+		t.Errorf("want a quarter audited, got %+v", p)
 	}
 	// What the last second of the load did is no rate of an audit.
 	for _, phase := range []Phase{Drain, Auditing, Checking, Login} {
@@ -27,6 +27,6 @@ func TestAuditShowsHowFarItIs(t *testing.T) {
 	}
 	b.begin(Login, time.Minute)
 	if p := b.look(); p.Audited != 0 {
-		t.Errorf("%+v", p)
+		t.Errorf("want nothing audited, got %+v", p)
 	}
 }

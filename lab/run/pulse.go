@@ -22,23 +22,23 @@ type Frozen struct {
 	For time.Duration `json:"for_ns"`
 }
 
-// pulse detects that this process stands still.
-type pulse struct {
+// freezeWatch detects that this process was frozen.
+type freezeWatch struct {
 	last   time.Duration
 	frozen []Frozen
 }
 
 // beat at a time since the start of the ramp.
-func (p *pulse) beat(now time.Duration) {
+func (p *freezeWatch) beat(now time.Duration) {
 	if still := now - p.last - pulseBeat; still >= FrozenLeast {
 		p.frozen = append(p.frozen, Frozen{p.last, still})
 	}
 	p.last = now
 }
 
-// feelPulse beats until the returned function is called, which returns when the process stood still.
-func feelPulse(began time.Time) (end func() []Frozen) {
-	var p pulse
+// watchForFreezes beats until the returned function is called, which returns when the process stood still.
+func watchForFreezes(began time.Time) (end func() []Frozen) {
+	var p freezeWatch
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPulseFeelsAFreeze(t *testing.T) {
-	var p pulse
+	var p freezeWatch
 	for _, ms := range []int{20, 40, 60, 300, 320, 840, 860} { // 220 ms and 500 ms too late
 		p.beat(time.Duration(ms) * time.Millisecond)
 	}
@@ -45,7 +45,7 @@ func TestWaitingForThePoolIsTheGeneratorsOwn(t *testing.T) {
 	r := mustRun(t, t.Context(), o)
 	w := r.Operations[0].OwnWait
 	if w == nil || w.PoolMeanMS < 100 || w.MeanMS < w.PoolMeanMS || w.MaxMS < w.MeanMS {
-		t.Fatalf("%+v", w)
+		t.Fatalf("want 100 ms or more for the pool, got %+v", w)
 	}
 	if reasons := strings.Join(r.InvalidReasons, "\n"); r.Valid ||
 		!strings.Contains(reasons, "for a connection of the generator's pool") {

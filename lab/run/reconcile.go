@@ -109,7 +109,7 @@ func judgeReconciliation(v *verdict, r *result.Reconciliation) {
 		r.Error)
 	for _, row := range r.Rows {
 		v.addReasonIf(result.ByBooks, row.Differs(),
-			"%s: %d were acknowledged, of %d nothing is known, the database has %d%s",
+			"%s: %d were acknowledged, the outcome of %d is unknown, the database has %d%s",
 			row.What, row.Acknowledged, row.Unknown, row.Found, byKey(row.ByKey))
 	}
 }

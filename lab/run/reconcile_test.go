@@ -27,7 +27,7 @@ func TestReconciliation(t *testing.T) {
 		{"OneTooMany", result.Reconciled{What: "a", Acknowledged: 7, Found: 8}, "the database has 8"},
 		{"AllOfTheUnknown", result.Reconciled{What: "a", Acknowledged: 7, Unknown: 2, Found: 9}, ""},
 		{"MoreThanTheUnknown", result.Reconciled{What: "a", Acknowledged: 7, Unknown: 2, Found: 10},
-			"of 2 nothing is known"},
+			"the outcome of 2 is unknown"},
 		{"UnknownDoesNotExcuseALoss", result.Reconciled{What: "a", Acknowledged: 7, Unknown: 2, Found: 6}, "has 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			_ = server.Stop(context.Background(), cluster.Immediate) // it is gone, and says so
+			_ = server.Stop(context.Background(), cluster.Immediate) // it reports that it is gone
 			if server, err = c.Start(context.Background(), cluster.StartOptions{}); err != nil {
 				t.Error(err)
 				return
@@ -185,7 +185,7 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 	defer func() { _ = server.Stop(context.Background(), cluster.Immediate) }()
 	rec := r.Reconciliation
 	if rec == nil || !rec.Done {
-		t.Fatalf("%+v", rec)
+		t.Fatalf("want a reconciliation, got %+v", rec)
 	}
 	var acknowledged, unknown int64
 	for _, row := range rec.Rows {
@@ -199,6 +199,6 @@ func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
 		t.Errorf("%d acknowledged, audit %+v", acknowledged, r.Audit)
 	}
 	if !strings.Contains(strings.Join(r.InvalidReasons, "\n"), "restarted in mid-run") {
-		t.Errorf("%q", r.InvalidReasons)
+		t.Errorf("want the restart among the reasons, got %q", r.InvalidReasons)
 	}
 }

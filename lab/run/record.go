@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// record is everything known about a run: what was asked for, what set-up found, and what was seen while users worked.
+// record is everything known about a run: what was requested, what set-up found, and what was seen while users worked.
 // The result is computed from it alone, whether the run ended or its process died.
 type record struct {
 	Options
@@ -27,18 +27,18 @@ type record struct {
 
 	rampBegan      time.Time
 	made           LoadResult
-	memoryBefore   held             // log-in
-	memoryAfter    held             // it
+	memoryBefore   heldMemory       // log-in
+	memoryAfter    heldMemory       // it
 	othersBefore   neighbours.Taken // the load
 	meters         readings
-	company        *company       // nil: nobody looked
+	otherLoads     *otherLoads    // nil: not watched
 	diagnosis      *diagnosis     // nil: there is no database
-	changes        []users.Change // by hand
-	deaths         []death        // of workers in service
-	stoppedByHand  bool
+	changes        []users.Change // by the user
+	workerExits    []workerExit   // of workers in service
+	stoppedByUser  bool
 	failedAlike    string // the error of all operations, for which the run was ended; empty: it was not
 	failedCount    int64
-	lastWords      string       // of the server's log, if it died
+	lastFatal      string       // of the server's log, if it died
 	notKept        string       // why the result of a run that ended could not be stored
 	journalStop    *journalStop // nil: the journal is complete
 	audit          result.Audit

@@ -17,7 +17,7 @@ import (
 	"plimsoll/lab/run/store"
 )
 
-// Recover completes a run whose process died while users were at work, from its journal: what was measured until then,
+// Recover completes a run whose process died while users were active, from its journal: what was measured until then,
 // not valid, and with unaudited books.
 func Recover(runs *store.Store, id string) (*result.Result, error) {
 	all, err := recovered(runs.JournalPath(id), runs.WhyNotKept(id))
@@ -144,10 +144,10 @@ func (r *record) unfinished(started *result.Result, ending journalEnding, at tim
 		why = fmt.Sprintf("known up to second %.0f, where the journal stopped; the run ended, but its result could "+
 			"not be kept: %s", until.Seconds(), r.notKept)
 	case ending == journalComplete:
-		why = "the process of the run died before its result was kept: this is what was counted on the way"
+		why = "the process of the run died before its result was stored: these are the counts until then"
 	}
 	r.made.Wrong, r.made.Events = []string{why}, []result.Event{{AtS: until.Seconds(), Text: why}}
-	r.audit.Error = "nothing of it was kept"
+	r.audit.Error = "its result was not stored"
 	all := *started
 	r.measured(&all, at)
 	if r.notKept != "" && ending != journalComplete {

@@ -10,7 +10,7 @@ import (
 )
 
 // Run makes one run. It returns an error if the run could not start (bad options, no database, a worker that did not
-// start: result nil) or if its result could not be stored (result not nil). What goes wrong once users are at work is
+// start: result nil) or if its result could not be stored (result not nil). What goes wrong once users are active is
 // in the result: valid false, with reasons. If ctx is cancelled during the run, the result holds what was measured
 // until then and the error is nil.
 func Run(ctx context.Context, o Options) (all *result.Result, err error) {
@@ -49,7 +49,7 @@ func (s *setup) keep(all *result.Result) error {
 		return nil
 	case s.Store.IsComplete(s.id):
 		return problem.New(problem.Environment, err, "the result is kept, its report is not: free disk space, then "+
-			"'plimsoll report "+s.id+"' makes one")
+			"'plimsoll report "+s.id+"' creates it")
 	}
 	s.Store.NotKept(s.id, cause(err).Error())
 	known := "'plimsoll runs' recovers it from its journal"

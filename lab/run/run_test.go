@@ -61,8 +61,8 @@ func shortRun(dsn string) Options {
 	}
 }
 
-// endedByHand lets a run continue until the test ends it, when what it waits for has happened, however busy the machine
-// is.
+// endedByHand lets a run continue until the test ends it, when the expected event has happened, however busy the
+// machine is.
 func endedByHand(t *testing.T, o *Options) (end func()) {
 	control := &LoadControl{}
 	o.Control = control
@@ -110,13 +110,13 @@ func TestRun(t *testing.T) {
 	t.Run("IsReconciledWithTheDatabase", func(t *testing.T) {
 		rec := r.Reconciliation
 		if rec == nil || !rec.Done || len(rec.Rows) < 10 {
-			t.Fatalf("%+v", rec)
+			t.Fatalf("want a reconciliation of ten rows or more, got %+v", rec)
 		}
 		var acknowledged int64
 		for _, row := range rec.Rows {
 			acknowledged += row.Acknowledged
 			if row.Found != row.Acknowledged || row.Unknown != 0 {
-				t.Errorf("%+v", row)
+				t.Errorf("want found = acknowledged, got %+v", row)
 			}
 		}
 		posted := int64(0) // and acknowledged, in the steady state only
@@ -139,7 +139,7 @@ func TestRun(t *testing.T) {
 			sum.Errors += op.Errors
 			sum.Overload += op.Overload
 			if op.Ops != op.OK+op.Refused+op.Errors+op.Overload || op.Ops != op.Counts.N() {
-				t.Errorf("%+v", op)
+				t.Errorf("want outcomes that add up, got %+v", op)
 			}
 		}
 		if sum != r.Totals || r.Ops == 0 {
@@ -154,7 +154,7 @@ func TestRun(t *testing.T) {
 	t.Run("TellsProcessorsApart", func(t *testing.T) {
 		c := r.Conditions.CPU
 		if c.Generator == nil || c.Workers == nil || c.Database == nil || *c.Workers <= 0 || *c.Database <= 0 {
-			t.Errorf("%+v", c)
+			t.Errorf("want shares of all three, got %+v", c)
 		}
 	})
 	t.Run("TellsMemoryApart", func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestRun(t *testing.T) {
 	t.Run("KnowsItsConditions", func(t *testing.T) {
 		e := r.Conditions.Engine
 		if e.Version == "" || e.Settings["fsync"] != "off" || !e.Local || r.Conditions.Load.Think.MeanS != 2 {
-			t.Errorf("%+v", r.Conditions)
+			t.Errorf("want engine and think time, got %+v", r.Conditions)
 		}
 	})
 	t.Run("KnowsWhatItsRequestsCost", func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestRun(t *testing.T) {
 		if c := r.Cost; i < 0 || c.Requests[i].Statements < 5 || c.Requests[i].RoundTrips < 1 ||
 			c.Requests[i].Rows < 5 || c.WALBytes == nil || *c.WALBytes <= 0 || c.DatabaseMS == nil ||
 			c.WorkersMS == nil {
-			t.Errorf("%+v", c)
+			t.Errorf("want the cost of a request, got %+v", c)
 		}
 		if r.Conditions.Shape != "lean" {
 			t.Errorf("shape %q", r.Conditions.Shape)
@@ -253,8 +253,8 @@ func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
 	if !r.Interrupted || r.Valid || r.Ops == 0 || r.Apdex == nil || !r.Audit.Clean {
 		t.Errorf("interrupted %v, valid %v, %d operations, audit %+v", r.Interrupted, r.Valid, r.Ops, r.Audit)
 	}
-	if !strings.Contains(fmt.Sprint(r.InvalidReasons), "stopped by hand") {
-		t.Errorf("%q", r.InvalidReasons)
+	if !strings.Contains(fmt.Sprint(r.InvalidReasons), "stopped by the user") {
+		t.Errorf("want that the user stopped it, got %q", r.InvalidReasons)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestWorkerKilledInMidRunIsReported(t *testing.T) {
 		t.Errorf("valid %v, reasons %q, events %+v", r.Valid, r.InvalidReasons, r.Events)
 	}
 	if rec := r.Reconciliation; rec == nil || !rec.Done || slices.ContainsFunc(rec.Rows, result.Reconciled.Differs) {
-		t.Errorf("%+v", rec)
+		t.Errorf("want a reconciliation without difference, got %+v", rec)
 	}
 	if r.Interrupted || r.Ops == 0 || !r.Audit.Clean {
 		t.Errorf("%d operations, interrupted %v, audit %+v", r.Ops, r.Interrupted, r.Audit)
@@ -432,12 +432,12 @@ func TestDatabaseThatRecoveredInMidRunIsReported(t *testing.T) {
 	}
 	for _, e := range resulttest.Events(r) {
 		if e.AtS < 0 || e.AtS > r.Finished.Sub(r.Started).Seconds() {
-			t.Errorf("%+v", e)
+			t.Errorf("want an event within the run, got %+v", e)
 		}
 	}
 }
 
-// begun is when the server's oldest process besides the postmaster started; all of them start again after a crash. A
+// begun is when the server's oldest process except the postmaster started; all of them start again after a crash. A
 // server that does not answer has no such time.
 func begun(t *testing.T, dsn string) (at time.Time) {
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -524,7 +524,7 @@ func TestRunThatCannotBeMade(t *testing.T) {
 		{"NegativeUsers", func(o *Options) { o.Users = -1 }, problem.Usage, "-1 users"},
 		{"DatabaseIsNotThere", func(o *Options) { o.DSN = "host=/nowhere dbname=x" }, problem.Environment,
 			"inspect the database server"},
-		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "ended before it listened"},
+		{"WorkerNeverComesUp", func(*Options) {}, problem.Environment, "exited before it listened"},
 		{"ForeignWorkerDoesNotAnswer", func(o *Options) { o.URLs = []string{"http://127.0.0.1:1"} },
 			problem.Environment, "does not answer"},
 	} {
@@ -571,7 +571,7 @@ weights = { "items.search" = 1 }
 	}
 	if len(r.Operations) != 2 || r.Operations[0].ID != "goods_receipt.post" || r.Operations[0].OK == 0 ||
 		r.Refused != 0 {
-		t.Errorf("%+v", r.Operations)
+		t.Errorf("want the two operations of the scenario, got %+v", r.Operations)
 	}
 	if after := receipts(t, o.DSN, today); after[0] <= before[0] || after[1] != before[1] {
 		t.Errorf("receipts in all and of today: %v before, %v after, though all are back-dated", before, after)

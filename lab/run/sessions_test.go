@@ -49,13 +49,13 @@ func TestSessionsOfTheApplicationAreNoDisturbance(t *testing.T) {
 			"[operations.look]\ntarget = \"30s\"\nsql = \"SELECT 1\"\n")
 		o.DSN, o.Duration, o.DisturbedLimit = dsn, 2*time.Second, 0.999
 		if r := mustRun(t, t.Context(), o); !strings.Contains(strings.Join(r.InvalidReasons, "; "),
-			"1.0 sessions of shop were at work") {
-			t.Errorf("%q", r.InvalidReasons)
+			"1.0 sessions of shop were active") {
+			t.Errorf("want the session of shop, got %q", r.InvalidReasons)
 		}
 	})
 }
 
-// busy keeps a session of an application at work until the test ends.
+// busy keeps a session of an application active until the test ends.
 func busy(t *testing.T, dsn, application string) {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -80,7 +80,7 @@ func busy(t *testing.T, dsn, application string) {
 		<-ended
 		_ = conn.Close(context.WithoutCancel(ctx))
 	})
-	patience.Until(t, application+" is at work", func() bool {
+	patience.Until(t, application+" is active", func() bool {
 		return clustertest.Exec(t, dsn, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND "+
 			"application_name = '"+application+"'") == 1
 	})

@@ -64,15 +64,15 @@ func (s *setup) open(ctx context.Context) (err error) {
 		}
 	}
 	s.log = openServerLog(s.postmaster())
-	if s.crew, err = hire(ctx, s.Options, s.id); err != nil {
+	if s.crew, err = startWorkers(ctx, s.Options, s.id); err != nil {
 		return err
 	}
 	s.servers = s.servedBy()
-	s.crew.tell = func(text string) { s.feed.say(live.Alarm, text) }
+	s.crew.onExit = func(text string) { s.feed.say(live.Alarm, text) }
 	s.workers = s.crew.conditions()
-	if s.profilesBefore, err = ask(ctx, s.Access.asker(), s.crew.urls()); err != nil {
-		err = problem.New(problem.Usage, err, "give the file that its 'plimsoll serve' has: --metrics-token-file, and "+
-			"reach it by https")
+	if s.profilesBefore, err = readProfiles(ctx, s.Access.asker(), s.crew.urls()); err != nil {
+		err = problem.New(problem.Usage, err, "name the token file of its 'plimsoll serve' with "+
+			"--metrics-token-file, and reach it by https")
 	} else {
 		err = s.checkDatabase()
 	}
@@ -101,7 +101,7 @@ func (s *setup) checkDatabase() error {
 // servedBy returns the processes of the measured application: the workers of this run, or whatever listens at the
 // load's addresses on this machine.
 func (s *setup) servedBy() []int {
-	if len(s.crew.hired) > 0 {
+	if len(s.crew.started) > 0 {
 		return s.crew.pids()
 	}
 	var pids []int

@@ -38,7 +38,7 @@ func BenchmarkUsers(b *testing.B) {
 			r := mustRun(b, b.Context(), o)
 			live := r.Footprints[0]
 			bytes := (*live.UnderLoad - live.BeforeLogIn) / float64(n)
-			b.ReportMetric(0, "ns/op") // the length of the run says nothing
+			b.ReportMetric(0, "ns/op") // the length of the run has no meaning
 			b.ReportMetric(bytes, "B/user")
 			b.ReportMetric(*live.PerUser, "B/user-estimated")
 			if least == 0 {

@@ -39,12 +39,12 @@ func newTransport(a Access) *http.Transport {
 	}
 }
 
-// counted records what the transport sends again by itself: a GET, or a request with an Idempotency-Key, whose
+// counted records what the transport resends by itself: a GET, or a request with an Idempotency-Key, whose
 // connection was lost. The extra time is in the operation's latency. It also records when answers begin, and how long
 // they are.
 type counted struct {
 	*http.Transport
-	workers *workersSeen // nil: nobody asks
+	workers *workersSeen // nil: not needed
 }
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {

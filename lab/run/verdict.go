@@ -67,7 +67,7 @@ func resent(all *result.Result) (texts []string) {
 	for _, op := range all.Operations {
 		if op.Resent > 0 {
 			texts = append(texts, fmt.Sprintf(
-				"%s: %d resent, %d failed: connections were lost and requests sent once more",
+				"%s: %d resent, %d failed: connections were lost and requests sent again",
 				op.ID, op.Resent, op.Errors+op.Overload))
 		}
 	}
@@ -100,11 +100,11 @@ func unanswered(all *result.Result) (texts []string) {
 }
 
 func (r *record) judgeRun(v *verdict, all *result.Result) {
-	v.addReasonIf(result.ByHand, r.stoppedByHand, "stopped by hand after %.1f s of %.1f s", all.DurationS,
+	v.addReasonIf(result.ByUser, r.stoppedByUser, "stopped by the user after %.1f s of %.1f s", all.DurationS,
 		r.Duration.Seconds())
-	v.addReasonIf(result.ByHand, len(r.changes) > 0, "the load was changed by hand, %s", changesText(r.Users,
+	v.addReasonIf(result.ByUser, len(r.changes) > 0, "the load was changed by the user, %s", changesText(r.Users,
 		r.changes))
-	for _, d := range r.deaths {
+	for _, d := range r.workerExits {
 		v.addReasonIf(result.ByAccident, true, "%s", d.text)
 	}
 	for _, wrong := range r.made.Wrong {
@@ -115,11 +115,12 @@ func (r *record) judgeRun(v *verdict, all *result.Result) {
 	for _, url := range r.profilesAfter.restartedSince(r.profilesBefore) {
 		v.addReasonIf(result.ByAccident, true, "the application server %s was started again in mid-run", url)
 	}
-	v.addReasonIf(result.ByAccident, r.restarted(), "%s", r.died("the database server was restarted in mid-run"))
+	v.addReasonIf(result.ByAccident, r.restarted(), "%s",
+		r.withServerLog("the database server was restarted in mid-run"))
 	v.addReasonIf(result.ByAccident, r.recovered(), "%s",
-		r.died("the database server crashed and recovered in mid-run"))
+		r.withServerLog("the database server crashed and recovered in mid-run"))
 	v.addReasonIf(result.ByAccident, r.before != nil && r.after == nil, "%s",
-		r.died("the database server was lost in mid-run"))
+		r.withServerLog("the database server was lost in mid-run"))
 	unanswered := all.Ops > 0 && all.OK+all.Refused == 0 || r.failedAlike != ""
 	v.addReasonIf(result.ByFewness, all.Ops < OpsMin && !unanswered, // more of them would fail as well
 		"too few operations: %d, at least %d are needed", all.Ops, OpsMin)

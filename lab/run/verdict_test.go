@@ -72,7 +72,7 @@ func TestVerdict(t *testing.T) {
 		{"OneThatNeverRan", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Weight: 0.9, Totals: result.Totals{Ops: 200, OK: 200}},
 				{ID: "b", Weight: 0.1}}
-		}, "b never ran, 20 times were to be expected", result.ByLoad},
+		}, "b never ran, 20 times were expected", result.ByLoad},
 		{"OneThatNeverRanByChance", func(_ *record, r *result.Result) {
 			r.Operations = []result.Operation{{ID: "a", Weight: 0.99, Totals: result.Totals{Ops: 200, OK: 200}},
 				{ID: "b", Weight: 0.01}}
@@ -120,10 +120,10 @@ func TestVerdict(t *testing.T) {
 		}, "http://a was started again in mid-run", result.ByAccident},
 		{"Lost", func(s *record, _ *result.Result) { s.after = nil }, "lost in mid-run", result.ByAccident},
 		{"WorkerDied", func(s *record, _ *result.Result) {
-			s.deaths = []death{{began, "worker 1 died: signal: killed"}}
+			s.workerExits = []workerExit{{began, "worker 1 died: signal: killed"}}
 		}, "worker 1 died", result.ByAccident},
-		{"Stopped", func(s *record, _ *result.Result) { s.stoppedByHand = true },
-			"stopped by hand after 12.0 s of 30.0 s", result.ByHand},
+		{"Stopped", func(s *record, _ *result.Result) { s.stoppedByUser = true },
+			"stopped by the user after 12.0 s of 30.0 s", result.ByUser},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &postgres.Server{Started: began}
@@ -137,7 +137,7 @@ func TestVerdict(t *testing.T) {
 			s.judge(r)
 			if c.want == "" {
 				if !r.Valid || len(r.InvalidReasons)+len(r.InvalidCauses) != 0 {
-					t.Errorf("%q", r.InvalidReasons)
+					t.Errorf("want no reason, got %q", r.InvalidReasons)
 				}
 				return
 			}

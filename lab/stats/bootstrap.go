@@ -48,7 +48,7 @@ type BlockInterval struct {
 //     data", 1992.
 //   - Block length: Politis and H. White, "Automatic block-length selection for the dependent bootstrap", Econometric
 //     Reviews 23, 2004, with the correction by A. Patton, Politis and White, ibid. 28, 2009.
-//   - Few blocks make the interval too narrow; its ends are moved out as Student's t is beside the normal: T. C.
+//   - Few blocks make the interval too narrow; its ends are moved out as Student's t exceeds the normal: T. C.
 //     Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015, §4.3.
 //
 // It covers variation within the run. What is constant during a run, such as a slow machine, shows only between runs.

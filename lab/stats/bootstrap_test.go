@@ -134,7 +134,7 @@ func TestMeanOfARate(t *testing.T) {
 	}
 	got, ok := BlockMean(slow)
 	if !ok || got.Low > 75 || got.High < 95 || got.Block < 2 {
-		t.Errorf("%+v", got)
+		t.Errorf("want an interval around 75 to 95 by blocks, got %+v", got)
 	}
 	if _, ok := BlockMean(slow[:MomentsMin-1]); ok {
 		t.Error("an interval from too little")

@@ -17,7 +17,7 @@ func RankTest(strata []Stratum) float64 {
 	ways, sum, mean := []float64{1}, 0, 0
 	for _, s := range strata {
 		ranks, ofBase := doubledRanks(s.Base, s.Variant)
-		ways = together(ways, dealt(ranks, len(s.Base)))
+		ways = convolve(ways, rankSumWays(ranks, len(s.Base)))
 		sum, mean = sum+ofBase, mean+len(s.Base)*(len(ranks)+1)
 	}
 	far, all := 0.0, 0.0
@@ -53,7 +53,7 @@ func BelowAtMost(strata []Stratum) (chances []float64) {
 			ranks[i] = i + 1
 		}
 		least := n * (n + 1) / 2
-		ways = together(ways, dealt(ranks, n)[least:least+n*m+1])
+		ways = convolve(ways, rankSumWays(ranks, n)[least:least+n*m+1])
 	}
 	chances = make([]float64, len(ways))
 	sum := 0.0
@@ -84,8 +84,8 @@ func IntervalRank(chances []float64, alpha float64) (k int, confidence float64) 
 // tooMany ways would not fit into a float64 when multiplied once more.
 const tooMany = 1e200
 
-// together is in how many ways the sum of two draws comes about.
-func together(x, y []float64) []float64 {
+// convolve gives in how many ways each sum of two draws comes about.
+func convolve(x, y []float64) []float64 {
 	all, most := make([]float64, len(x)+len(y)-1), 0.0
 	for i, a := range x {
 		if a == 0 {
@@ -137,8 +137,8 @@ var untied sync.Map // of deal to []float64, which nobody changes
 
 type deal struct{ step, ranks, n int }
 
-// dealt is in how many ways n of the ranks have each sum.
-func dealt(ranks []int, n int) []float64 {
+// rankSumWays gives in how many ways n of the ranks have each sum.
+func rankSumWays(ranks []int, n int) []float64 {
 	for i, r := range ranks {
 		if r != ranks[0]*(i+1) {
 			return countDeals(ranks, n)

@@ -36,7 +36,7 @@ func TestRatioOf(t *testing.T) {
 			}
 			if !near(r.Ratio, c.ratio) || !near(r.Low, c.low) || !near(r.High, c.high) ||
 				!near(r.Confidence, c.confidence) || r.Sure() != c.sure {
-				t.Errorf("%+v", r)
+				t.Errorf("ratio %+v, not that of the case", r)
 			}
 		})
 	}

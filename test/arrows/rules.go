@@ -109,11 +109,11 @@ func (o order) floor(folder string) (floor int, name string, named bool) {
 	return 0, "", false
 }
 
-// covers says whether the order speaks of a package.
+// covers says whether the order applies to a package.
 func (o order) covers(folder string) bool { return o.place != "" && within(folder, o.place) }
 
 // check names every import that breaks a rule, every package without a place in its order, and every exception that
-// nobody needs.
+// no import needs.
 func (r *ruleSet) check(imports []importLine) []string {
 	var problems []string
 	for _, i := range imports {

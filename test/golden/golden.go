@@ -1,4 +1,4 @@
-// Package golden owns files that tests compare text with, and -rewrite, which writes them anew.
+// Package golden owns files that tests compare text with, and -rewrite, which writes them again.
 package golden
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew instead of comparing with them")
+var rewrite = flag.Bool("rewrite", false, "write the golden files instead of comparing with them")
 
 // Compare text with a file, from the folder of the test; or write the file.
 func Compare(t testing.TB, file, text string) {

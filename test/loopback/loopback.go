@@ -1,4 +1,4 @@
-// Package loopback has addresses that tests can give back and take again.
+// Package loopback has addresses that tests can release and use again.
 package loopback
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Address is a HOST:PORT where nobody listens. A port of 127.0.0.1 that a test gives back may be taken by the server of
+// Address is a HOST:PORT where nobody listens. A port of 127.0.0.1 that a test releases may be taken by the server of
 // another test before it is used; this address belongs to this process alone, by its number.
 func Address(t testing.TB) string {
 	t.Helper()

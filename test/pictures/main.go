@@ -1,4 +1,4 @@
-// Command pictures takes the pictures of the documents anew, from a real run in a real browser:
+// Command pictures takes the screenshots of the documents again, from a real run in a real browser:
 //
 //	go run ./test/pictures [-users 200] [-duration 60s] PROGRAM FOLDER
 //

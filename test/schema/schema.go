@@ -1,4 +1,4 @@
-// Package schema owns how JSON schemas are made from Go types, so that a published one cannot say otherwise.
+// Package schema generates JSON schemas from Go types, so that a published one cannot differ.
 package schema
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Of a pointer to a value of the type. Names may be added: readers must bear with new ones.
+// Of returns the schema of the type that value points to. Names may be added: readers must accept new ones.
 func Of(t testing.TB, value any, id, title, description string) string {
 	t.Helper()
 	r := generator.Reflector{AllowAdditionalProperties: true}

@@ -1,5 +1,5 @@
-// Package smalldisk owns disks of a test's own that are full when the test wants it. They are mounted where nobody else
-// sees them: in a mount namespace of a second run of the test binary.
+// Package smalldisk owns private disks that are full when a test wants it. They are mounted where no other process sees
+// them: in a mount namespace of a second run of the test binary.
 package smalldisk
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// ownMounts says that this process has mounts that nobody else sees.
+// ownMounts says that this process has private mounts.
 const ownMounts = "PLIMSOLL_TEST_OWN_MOUNTS"
 
 // asProgram makes a test binary the program that it tests (package workertest). Here it is to be the test.

@@ -1,4 +1,4 @@
-// Package browsertest owns the real browser that tests look at our pages with, and what a page complains of there.
+// Package browsertest owns the real browser in which tests open our pages, and collects the errors of a page.
 package browsertest
 
 import (
@@ -35,7 +35,7 @@ func path(t *testing.T) string {
 	return ""
 }
 
-// Visit of one page collects what it complains of and asks for.
+// Visit of one page collects its errors and its requests.
 type Visit struct {
 	ctx context.Context
 
@@ -82,7 +82,7 @@ func (v *Visit) listen(event any) {
 	}
 }
 
-// Do carries out actions, or ends the test. They may take long on a busy machine, but not for ever.
+// Do carries out actions, or ends the test if they never finish.
 func (v *Visit) Do(t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, patience.Max)
@@ -99,18 +99,18 @@ func Ask[T any](t *testing.T, v *Visit, script string) (answer T) {
 	return answer
 }
 
-// Quiet fails when the page complained or asked for more than itself.
+// Quiet fails if the page reported an error or requested anything but itself.
 func (v *Visit) Quiet(t *testing.T) {
 	t.Helper()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.uncomplaining(t)
 	if len(v.requests) != 1 {
-		t.Errorf("the page asked for %q", v.requests)
+		t.Errorf("the page requested %q", v.requests)
 	}
 }
 
-// Content fails when the page complained, whatever it asked for.
+// Content fails if the page reported an error, whatever it requested.
 func (v *Visit) Content(t *testing.T) {
 	t.Helper()
 	v.mu.Lock()
@@ -121,14 +121,14 @@ func (v *Visit) Content(t *testing.T) {
 func (v *Visit) uncomplaining(t *testing.T) {
 	t.Helper()
 	if len(v.complaints) > 0 {
-		t.Errorf("the page complains: %q", v.complaints)
+		t.Errorf("the page reports errors: %q", v.complaints)
 	}
 }
 
 // shotsVariable names a folder in which pictures of the pages are kept.
 const shotsVariable = "PLIMSOLL_TEST_SHOTS"
 
-// tooWideScript says what sticks out of a window, or nothing. Charts take a new width a few frames after the window
+// tooWideScript says what overflows the window, or nothing. Charts take a new width a few frames after the window
 // has it: it counts frames, so that a busy machine has the time it needs.
 const tooWideScript = `(async () => {
 	const page = document.documentElement;
@@ -137,13 +137,13 @@ const tooWideScript = `(async () => {
 	if (page.scrollWidth <= innerWidth) return "";
 	const right = (e) => e.getBoundingClientRect().right;
 	const out = [...document.querySelectorAll("body *")].filter((e) => right(e) > innerWidth + scrollX);
-	return "the page is " + page.scrollWidth + " wide, the window " + innerWidth + "; out of it: " +
+	return "the page is " + page.scrollWidth + " wide, the window " + innerWidth + "; overflowing: " +
 		out.slice(0, 5).map((e) => e.tagName + "#" + e.id + "." + e.className + " to " + right(e)).join(", ");
 })()`
 
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// Look at a page wide and narrow, light and dark: nothing may stick out, and the dark one must be dark.
+// Look opens a page wide and narrow, light and dark: nothing may overflow, and the dark one must be dark.
 func (v *Visit) Look(t *testing.T, name string) {
 	t.Helper()
 	grounds := map[string]bool{}
@@ -164,7 +164,7 @@ func (v *Visit) Look(t *testing.T, name string) {
 		}
 	}
 	if len(grounds) != 2 {
-		t.Errorf("%s: light and dark have the grounds %v", name, grounds)
+		t.Errorf("%s: light and dark have the backgrounds %v", name, grounds)
 	}
 }
 

@@ -164,7 +164,7 @@ const createRow = () => {
   return row;
 };
 
-/** The table beside the charts, for as long as it is open. */
+/** The table below the charts, while it is open. */
 export const showFigures = (view) => {
   if (!by("figures").open) return;
   fill(

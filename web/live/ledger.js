@@ -102,13 +102,13 @@ export const showLedger = () => {
   write(
     by("findings-note"),
     d.findings.length
-      ? `${d.healthy} other causes were looked for and are not the problem.`
-      : `No cause of lost time found so far; ${d.healthy} were looked for.`,
+      ? `${d.healthy} other causes were checked and are not the problem.`
+      : `No cause of lost time found so far; ${d.healthy} were checked.`,
   );
   write(
     by("ledger-note"),
     busy
       ? `${count(d.samples)} samples in ${count(d.lasted_s)} s; updated every few seconds.`
-      : "No session was at work so far.",
+      : "No session was active so far.",
   );
 };

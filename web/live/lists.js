@@ -52,7 +52,7 @@ export const showWaits = () => {
   );
 };
 
-const toneWord = { alarm: "alarm: ", hand: "by hand: ", note: "" };
+const toneWord = { alarm: "alarm: ", hand: "by the user: ", note: "" };
 
 const entry = (e) => {
   const item = make("li", e.tone === "note" ? "" : e.tone);

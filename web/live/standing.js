@@ -24,7 +24,7 @@ const bytes = (x) =>
 /** [name, value, unit, more, bad] of each tile. */
 const tiles = () => {
   const { plan, state, seconds } = picture;
-  const ended = state.phase === "audit" || state.phase === "done"; // what was last is no rate any more
+  const ended = state.phase === "audit" || state.phase === "done"; // the last values are no longer a rate
   const now = ended ? null : seconds.at(-1);
   const ten = ended ? [] : seconds.slice(-10);
   const zones = [0, 0, 0];
@@ -45,7 +45,7 @@ const tiles = () => {
       plan?.open ? "Sessions" : "Users",
       count(seconds.at(-1)?.users ?? state.logged_in),
       "",
-      `of ${count(state.wanted)}${state.by_hand ? ", changed by hand" : ""}`,
+      `of ${count(state.wanted)}${state.by_hand ? ", changed by the user" : ""}`,
     ],
     [
       "Throughput",
@@ -165,7 +165,7 @@ const showResult = (result) => {
 
 export const showStanding = () => {
   const { plan, state } = picture;
-  write(by("phase"), state.paused ? "Paused by hand" : (words[state.phase] ?? state.phase));
+  write(by("phase"), state.paused ? "Paused by the user" : (words[state.phase] ?? state.phase));
   name(by("phase"), state.paused ? "paused" : "");
   write(by("run"), [plan?.title, plan?.id, plan && `scenario ${plan.scenario}`].filter(Boolean).join(" · "));
   const over = state.phase === "done";

@@ -27,6 +27,6 @@ export const command = async (name, body = {}) => {
     });
     return answer.ok ? "" : (await answer.json()).error;
   } catch {
-    return "the run does not answer";
+    return "the run does not respond";
   }
 };

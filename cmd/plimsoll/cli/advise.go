@@ -23,7 +23,7 @@ type adviseOptions struct {
 	watch                   time.Duration
 	apply                   []string
 	all, yes, revert, check bool
-	theirs                  []string // arguments of compare
+	compareArgs             []string // after --
 }
 
 func (a *app) addAdvise(root *cobra.Command) {
@@ -38,7 +38,7 @@ empty space in tables and indexes (an estimate; indexes are measured if pgstattu
 indexes that are missing, unused or duplicate, foreign keys without an index, temp tables,
 connections, replicas, and settings that are harmful whatever they gain. Each piece of advice
 says what was seen on this server, the reason, the comparison that proves it, and how to undo
-it. What could not be read is listed with the right that is missing. Reading needs the role
+it. What could not be read is listed with the privilege that is missing. Reading needs the role
 pg_monitor and writes nothing.
 
 --for watches the server first, --run uses the diagnosis of a run: advice then has a price and an
@@ -52,7 +52,7 @@ applied, and the exit code is 1. Name the server itself, not a pooler in front o
 A journal keeps the old state of each step before it is taken, so --revert works after Ctrl-C, too.
 It undoes what was applied and leaves what somebody else has changed since. If a setting needs a
 restart, a local cluster is restarted; for another server a message says so. Where the server does
-not start again, the old settings are put back in its postgresql.auto.conf; --revert does that too
+not start again, the old settings are restored in its postgresql.auto.conf; --revert does that too
 for a server that is down, if its files are on this machine and may be written, or names the lines.
 
 --check compares the server as it was with the server as it is, in turns, and prints expected
@@ -69,7 +69,7 @@ and started again.`,
 			return arguments(0, 0, "")(c, own)
 		},
 	}, func(ctx context.Context, args []string) error {
-		_, o.theirs = splitAtDash(c, args)
+		_, o.compareArgs = splitAtDash(c, args)
 		return a.advise(ctx, o)
 	})
 	fs := c.Flags()
@@ -79,7 +79,7 @@ and started again.`,
 	fs.StringVar(&o.html, "html", "", "also write the report as HTML to this `FILE`")
 	fs.StringArrayVar(&o.apply, "apply", nil, "apply the advice with this `ID`; may be repeated")
 	fs.BoolVar(&o.all, "all", false, "apply all problems that can be applied")
-	fs.BoolVar(&o.yes, "yes", false, "do not ask")
+	fs.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	fs.BoolVar(&o.revert, "revert", false, "undo all that was applied to this database")
 	fs.BoolVar(&o.check, "check", false, "compare before with after, and print expected against actual gain")
 	a.targetFlags(c, &o.target)
@@ -88,8 +88,8 @@ and started again.`,
 	c.MarkFlagsMutuallyExclusive("apply", "all", "revert", "check")
 }
 
-// mistaken are flags that another one would ignore.
-func (o adviseOptions) mistaken() error {
+// checkFlags refuses flags that another one would ignore.
+func (o adviseOptions) checkFlags() error {
 	does := ""
 	switch {
 	case o.revert:
@@ -98,39 +98,39 @@ func (o adviseOptions) mistaken() error {
 		does = "--check"
 	}
 	switch {
-	case len(o.theirs) > 0 && !o.check:
-		return problem.New(problem.Usage, errors.New("arguments after -- are for --check"), "")
+	case len(o.compareArgs) > 0 && !o.check:
+		return problem.New(problem.Usage, errors.New("arguments after -- apply only to --check"), "")
 	case does != "" && (o.run != "" || o.watch > 0):
 		return problem.New(problem.Usage, fmt.Errorf("--for and --run have no effect with %s", does),
 			"they give advice a price: use them without "+does+", or with --apply or --all")
 	case o.html != "" && (does != "" || o.all || len(o.apply) > 0):
-		return problem.New(problem.Usage, errors.New("--html is for a report, and nothing is reported here"),
+		return problem.New(problem.Usage, errors.New("--html applies only to the report, and this command writes none"),
 			"plimsoll advise --html "+o.html+" first")
 	}
 	return writable(o.html)
 }
 
 func (a *app) advise(ctx context.Context, o adviseOptions) error {
-	if err := o.mistaken(); err != nil {
+	if err := o.checkFlags(); err != nil {
 		return err
 	}
 	if o.revert {
 		return a.adviseRevert(ctx, o.target)
 	}
-	hands, err := a.hands(ctx, o.target)
+	applier, err := a.applierFor(ctx, o.target)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.check:
-		return a.adviseCheck(ctx, hands, o)
+		return a.adviseCheck(ctx, applier, o)
 	}
-	r, stopped, err := a.adviceFor(ctx, hands, o)
+	r, stopped, err := a.adviceFor(ctx, applier, o)
 	switch {
 	case err != nil:
 		return err
 	case stopped == nil && (o.all || len(o.apply) > 0):
-		return a.adviseApply(ctx, hands, r, o)
+		return a.adviseApply(ctx, applier, r, o)
 	}
 	return errors.Join(stopped, a.showAdvice(r, o.html))
 }
@@ -146,8 +146,8 @@ func (a *app) showAdvice(r *advise.Report, page string) error {
 	return writeHTML(page, r.HTML)
 }
 
-// hands on the server that is meant; of a local cluster they can restart it.
-func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
+// applierFor is the applier for the chosen server; it can restart a local cluster.
+func (a *app) applierFor(ctx context.Context, t target) (advise.Applier, error) {
 	if t.foreign() {
 		return advise.Applier{DSN: t.dsn, Say: a.meter.Say}, nil
 	}
@@ -156,13 +156,13 @@ func (a *app) hands(ctx context.Context, t target) (advise.Applier, error) {
 		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with "+
 			"'plimsoll up'")
 	}
-	h := a.handsOn(c)
+	h := a.applierOn(c)
 	h.DSN, err = baseOf(ctx, c)
 	return h, err
 }
 
-// handsOn a local cluster, which may be down.
-func (a *app) handsOn(c *cluster.Cluster) advise.Applier {
+// applierOn is the applier for a local cluster, which may be down.
+func (a *app) applierOn(c *cluster.Cluster) advise.Applier {
 	h := advise.Applier{DSN: c.DSN("").Secret(), Cluster: c.Name(), Say: a.meter.Say}
 	h.Restart = func(ctx context.Context) error { return a.restart(ctx, c.Name(), func() error { return nil }) }
 	h.Start = func(ctx context.Context) (string, error) {
@@ -184,7 +184,7 @@ func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
 	return c.DSN("").Secret(), err
 }
 
-// restart a local cluster, with something between its stop and its start. One that a run uses is not stopped under it.
+// restart stops a local cluster, calls between, and starts it again. It refuses while a run uses the cluster.
 func (a *app) restart(ctx context.Context, name string, between func() error) error {
 	if err := a.withoutLoad([]string{name}); err != nil {
 		return err
@@ -205,8 +205,8 @@ func (a *app) restart(ctx context.Context, name string, between func() error) er
 // afterStop bounds the look at the settings after Ctrl-C has ended the watch.
 const afterStop = 30 * time.Second
 
-// adviceFor a server, priced if a diagnosis is asked for. A watch that Ctrl-C ends has seen something too: stopped is
-// the error to end with once the advice is shown.
+// adviceFor returns the advice for a server, with prices if a diagnosis was requested. What was seen before Ctrl-C is
+// used too: stopped is the error to end with once the advice is shown.
 func (a *app) adviceFor(ctx context.Context, h advise.Applier, o adviseOptions) (r *advise.Report, stopped, err error) {
 	options := advise.Options{DSN: h.DSN, Cluster: h.Cluster, Software: software().Version}
 	switch {
@@ -235,7 +235,7 @@ func causesOfRun(id string) (all []advise.Cause, from string, err error) {
 	}
 	if r.Diagnosis == nil || r.Diagnosis.Samples == 0 {
 		return nil, "", problem.New(problem.Usage, fmt.Errorf("run %s has no diagnosis", r.ID),
-			"take another run, or watch the server with --for 2m")
+			"choose another run, or watch the server with --for 2m")
 	}
 	all = []advise.Cause{}
 	for _, f := range r.Diagnosis.Findings {
@@ -274,7 +274,7 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 		return err
 	}
 	if len(chosen) == 0 {
-		return a.showOutcome(&advise.Outcome{}, "nothing to apply: --apply can solve no problem of this server")
+		return a.showOutcome(&advise.Outcome{}, "nothing to apply: --apply can fix no problem of this server")
 	}
 	if !o.yes {
 		for _, one := range chosen {
@@ -283,16 +283,16 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 				fmt.Fprintf(a.stderr, "  %s\n", do)
 			}
 		}
-		if err := a.agreed("This changes the server of database "+r.Server.Database+".", "nothing was changed",
+		if err := a.confirm("This changes the server of database "+r.Server.Database+".", "nothing was changed",
 			r.Server.Database); err != nil {
 			return err
 		}
 	}
 	out, err := h.Apply(ctx, chosen)
-	return a.showChange(out, err, "applied; 'plimsoll advise --revert' takes it back")
+	return a.showChange(out, err, "applied; 'plimsoll advise --revert' undoes it")
 }
 
-// adviseRevert also of a local cluster that is down: its settings may be what keeps it from starting.
+// adviseRevert also works on a local cluster that is down: its settings may be what keeps it from starting.
 func (a *app) adviseRevert(ctx context.Context, t target) error {
 	h, down := advise.Applier{DSN: t.dsn, Say: a.meter.Say}, error(nil)
 	if !t.foreign() {
@@ -300,7 +300,7 @@ func (a *app) adviseRevert(ctx context.Context, t target) error {
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn")
 		}
-		if h, down = a.handsOn(c), running(ctx, c); down == nil {
+		if h, down = a.applierOn(c), running(ctx, c); down == nil {
 			if h.DSN, err = baseOf(ctx, c); err != nil {
 				return err
 			}
@@ -310,14 +310,14 @@ func (a *app) adviseRevert(ctx context.Context, t target) error {
 	if out == nil && err != nil && down != nil {
 		return down
 	}
-	text := "put back"
+	text := "restored"
 	if out != nil && len(out.Steps) == 0 {
 		text = "nothing is applied to this database"
 	}
 	return a.showChange(out, err, text)
 }
 
-// showChange shows also what was done before an error.
+// showChange also shows what was done before an error.
 func (a *app) showChange(out *advise.Outcome, err error, text string) error {
 	if err != nil && !errors.Is(err, advise.ErrRefused) {
 		text = "stopped"
@@ -345,7 +345,7 @@ func (a *app) showOutcome(out *advise.Outcome, text string) error {
 		fmt.Fprintf(a.stdout, "%-9s %s: %s\n", advise.Refused, r.Advice, r.Why)
 	}
 	for _, line := range out.ByHand {
-		fmt.Fprintf(a.stdout, "%-9s %s\n", "by hand", line)
+		fmt.Fprintf(a.stdout, "%-9s %s\n", "manually", line)
 	}
 	fmt.Fprintln(a.stdout, text)
 	if out.Needs != "" {

@@ -30,7 +30,7 @@ func (a *app) adviseCheck(ctx context.Context, h advise.Applier, o adviseOptions
 	} else {
 		args = append(args, "--dsn-a", h.DSN, "--reset", "template")
 	}
-	args = slices.Concat(args, j.Comparison(), o.theirs)
+	args = slices.Concat(args, j.Comparison(), o.compareArgs)
 	a.meter.Say("%s", j.Command())
 	began := time.Now().Add(-time.Second)
 	compared := func() error { return a.runCompare(ctx, args) }
@@ -47,13 +47,13 @@ func (a *app) adviseCheck(ctx context.Context, h advise.Applier, o adviseOptions
 		return err
 	}
 	if c.Started.Before(began) || len(c.Findings) == 0 {
-		return errors.New("the comparison left no result")
+		return errors.New("the comparison stored no result")
 	}
 	return a.measured(ctx, h, o, c)
 }
 
 func (a *app) measured(ctx context.Context, h advise.Applier, o adviseOptions, c *compare.Comparison) error {
-	again, err := a.hands(ctx, o.target) // a cluster may have come up on another port
+	again, err := a.applierFor(ctx, o.target) // a cluster may have come up on another port
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (a *app) measured(ctx context.Context, h advise.Applier, o adviseOptions, c
 	if a.json {
 		return a.emit(j)
 	}
-	fmt.Fprintln(a.stdout, "\nEXPECTED AGAINST ACTUAL GAIN")
+	fmt.Fprintln(a.stdout, "\nEXPECTED AND ACTUAL GAIN")
 	for _, s := range j.Applied() {
 		fmt.Fprintf(a.stdout, "  %s: %s\n", s.Advice, s.GainText())
 	}
@@ -80,7 +80,7 @@ func gainOf(c *compare.Comparison) advise.Actual {
 		Confidence: f.Headline.Confidence}.Effect(f.Headline.Effect, f.Headline.Low, f.Headline.High)
 }
 
-// runCompare as the command line does. An answer of "not decided" is an answer.
+// runCompare runs 'plimsoll compare'. The answer "not decided" is not an error.
 func (a *app) runCompare(ctx context.Context, args []string) error {
 	var out io.Writer = a.rawOut
 	if a.json {

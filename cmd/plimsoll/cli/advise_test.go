@@ -46,7 +46,7 @@ func TestAdvise(t *testing.T) {
 	t.Run("ShowsAfterCtrlCWhatWasSeen", func(t *testing.T) {
 		for _, more := range [][]string{nil, {"--all", "--yes"}} {
 			ctx, stop := context.WithCancel(t.Context())
-			look := &watched{text: "at work", seen: stop}
+			look := &watched{text: "active sessions", seen: stop}
 			o := plimsollWith(t, ctx, "", look, append([]string{"advise", "--dsn", dsn, "--for", "1h"},
 				more...)...)
 			stop()
@@ -74,7 +74,7 @@ func TestAdvise(t *testing.T) {
 		o := plimsoll(t, "advise", "--dsn", half, "--apply", id, "--yes")
 		o.want(t, ExitFailure, "1 of 1 changes were refused")
 		if !strings.Contains(o.stdout, "refused   "+id+": must be owner of table quiet") {
-			t.Errorf("%s", o.stdout)
+			t.Errorf("want the reason of the refusal, got %s", o.stdout)
 		}
 	})
 	t.Run("WritesAPage", func(t *testing.T) {
@@ -103,15 +103,15 @@ func TestAdvise(t *testing.T) {
 		o := plimsoll(t, "advise", "--dsn", dsn, "--apply", id, "--yes")
 		o.want(t, ExitOK)
 		if !strings.Contains(o.stdout, "done") || !strings.Contains(o.stdout, "plimsoll compare") {
-			t.Errorf("%s", o.stdout)
+			t.Errorf("want the step done and the comparison named, got %s", o.stdout)
 		}
 		o = plimsoll(t, "advise", "--dsn", dsn, "--revert")
 		o.want(t, ExitOK)
 		if !strings.Contains(o.stdout, "reverted  "+id) {
-			t.Errorf("%s", o.stdout)
+			t.Errorf("want the step reverted, got %s", o.stdout)
 		}
 		if o := plimsoll(t, "advise", "--dsn", dsn, "--revert"); !strings.Contains(o.stdout, "nothing is applied") {
-			t.Errorf("%s", o.stdout)
+			t.Errorf("want that nothing is applied, got %s", o.stdout)
 		}
 	})
 }
@@ -154,6 +154,6 @@ func TestGainOf(t *testing.T) {
 	if g.Gain < 0.199 || g.Gain > 0.201 || g.Interval.Low < 0.149 || g.Interval.Low > 0.151 ||
 		g.Interval.High < 0.299 ||
 		g.Interval.High > 0.301 {
-		t.Errorf("%+v", g)
+		t.Errorf("want a gain of 0.2 within 0.15 to 0.3, got %+v", g)
 	}
 }

@@ -68,7 +68,7 @@ passwords. Between machines the connection must be encrypted.`,
 	}, func(ctx context.Context, _ []string) error { return a.agent(ctx, o) })
 	fs := c.Flags()
 	fs.StringVar(&o.join, "join", "", "`URL` of the coordinator, or of the NATS server that it uses")
-	fs.StringVar(&o.dsn, "dsn", "", "connection string for scenarios with SQL of their own; keep passwords in "+
+	fs.StringVar(&o.dsn, "dsn", "", "connection string for scenarios that contain SQL; keep passwords in "+
 		"PLIMSOLL_DSN, not on a command line")
 	config.Share(fs, "dsn")
 	config.Span(fs, &o.wait, "wait", agents.WaitDefault, 0,
@@ -98,7 +98,7 @@ func (o agentOptions) keeping() func(run.Plan) (agents.Keeper, error) {
 func (a *app) agent(ctx context.Context, o agentOptions) error {
 	if o.join == "" {
 		return problem.New(problem.Usage, errors.New("--join: the URL of a coordinator is missing"),
-			"'plimsoll run --agents N' says which")
+			"'plimsoll run --agents N' prints it")
 	}
 	workers, err := o.workerAccess.read()
 	if err != nil {
@@ -137,7 +137,7 @@ func fleetFlags(c *cobra.Command, o *fleetOptions) {
 	accessFlags(c, &o.accessOptions)
 }
 
-// check what can be checked before anything is created.
+// check finds mistakes before anything is created.
 func (o fleetOptions) check() error {
 	if o.agents == "" {
 		return nil
@@ -189,7 +189,7 @@ func (a *app) generatorOn(o fleetOptions) (func(ctx context.Context, dsn string)
 		return nil, err
 	}
 	if len(options.Local) == 0 {
-		a.meter.Say("each run calls the agents again: start them with --stay")
+		a.meter.Say("the agents must join again for each run: start them with --stay")
 	}
 	return func(ctx context.Context, dsn string) (run.Generator, func(), error) {
 		options.DSN = dsn

@@ -49,9 +49,9 @@ always checked in full. If there is no clean point, or the base was restored sin
 and checks everything.
 
 --sample checks a share of all documents and keys, the same for the same seed. It
-prints the probability of finding a single wrong one, and keeps no clean point.
+prints the probability of finding a single wrong one, and stores no clean point.
 
-Of a local standby (--cluster) it checks what the standby has applied, and waits until that is at
+On a local standby (--cluster) it checks what the standby has applied, and waits until that is at
 most --max-lag behind its primary; it fails after --wait.
 
 --digest also prints a digest of the books: two bases with the same digest hold the
@@ -82,8 +82,8 @@ same documents, movements, totals and entries, in any order and with any documen
 	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
 }
 
-// mayLook refuses a base that is not filled whole, and a database without any: each missing table would be a violation.
-func mayLook(ctx context.Context, db *database.Database) error {
+// checkFilled refuses an incomplete base, and a database without a base: each missing table would be a violation.
+func checkFilled(ctx context.Context, db *database.Database) error {
 	var tables []string
 	documents := erp.Metadata().Documents
 	for i := range documents {
@@ -96,7 +96,7 @@ func mayLook(ctx context.Context, db *database.Database) error {
 	})
 	if err == nil && !there {
 		err = problem.New(problem.Usage, errors.New("the database has none of the ERP's tables"),
-			"plimsoll fill makes them")
+			"plimsoll fill creates them")
 	}
 	if err != nil {
 		return err
@@ -144,14 +144,14 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := mayLook(ctx, db); err != nil {
+	if err := checkFilled(ctx, db); err != nil {
 		return err
 	}
-	report, err := a.look(ctx, db, options, o.digest)
+	report, err := a.auditBooks(ctx, db, options, o.digest)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return problem.New(problem.Interrupted, errors.New("the audit was stopped before its end, so it says nothing "+
-			"about the books"), "nothing was changed; the same command begins again")
+		return problem.New(problem.Interrupted, errors.New("the audit was stopped before its end, so the state "+
+			"of the books is unknown"), "nothing was changed; the same command starts over")
 	case err != nil:
 		return err
 	}
@@ -167,8 +167,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		"'plimsoll repair --dry-run' shows what can be repaired")
 }
 
-func (a *app) look(ctx context.Context, db *database.Database, options audit.Options, withDigest bool) (report audited,
-	err error) {
+func (a *app) auditBooks(ctx context.Context, db *database.Database, options audit.Options,
+	withDigest bool) (report audited, err error) {
 	a.meter.Phase("audit", 0, "MB")
 	defer a.meter.End()
 	options.Progress = func(done, total int64) {

@@ -57,7 +57,7 @@ func (a *app) showAudit(r audited, all bool) error {
 	}
 	for _, c := range r.Checks {
 		if c.Underivable > 0 {
-			fmt.Fprintf(a.stdout, "%s: %d rows not derivable behind the boundary of costs: plimsoll restore puts them "+
+			fmt.Fprintf(a.stdout, "%s: %d rows not derivable after the boundary of costs: plimsoll restore puts them "+
 				"in order\n", c.Invariant, c.Underivable)
 		}
 	}
@@ -120,9 +120,9 @@ func lookedAt(r audit.Report) string {
 	lines[len(lines)-2] += fmt.Sprintf("; %d rows read over %d connections", r.RowsRead, r.Connections)
 	switch {
 	case r.Kept:
-		lines = append(lines, "clean point kept: plimsoll audit --since-clean starts from here")
+		lines = append(lines, "clean point stored: plimsoll audit --since-clean starts from here")
 	case r.Unkept != "":
-		lines = append(lines, "no clean point kept: "+r.Unkept)
+		lines = append(lines, "no clean point stored: "+r.Unkept)
 	}
 	return strings.Join(lines, "\n")
 }

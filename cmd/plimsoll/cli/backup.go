@@ -33,14 +33,14 @@ func (a *app) addBackup(root *cobra.Command) {
 		Short: "Back up a local cluster, and restore it as a new one",
 		Long: `Back up a running cluster without stopping it: its data, and the log needed to start from
 them. The copy is verified file by file (pg_verifybackup) before it counts as a backup;
-Ctrl-C or a failure leaves nothing. The cluster needs --log replica or --log archive of
+Ctrl-C or a failure leaves nothing behind. The cluster needs --log replica or --log archive of
 'plimsoll up'.
 
-  backup [CLUSTER]   take one; the cluster defaults to the running one
-  backup list        show them
-  backup verify ID   verify one again
-  backup restore ID  verify it and make a new cluster of it; existing clusters are not touched
-  backup remove ID   remove it, and archived log that no other backup needs
+  backup [CLUSTER]   take a backup; the cluster defaults to the running one
+  backup list        list all backups
+  backup verify ID   verify a backup again
+  backup restore ID  verify a backup and create a new cluster from it; others are not touched
+  backup remove ID   remove a backup, and archived log that no other backup needs
 
 A restore goes as far as there is log: to the end of the backup, or of the archive of a cluster
 with --log archive. --point stops at a time or at a position of the log in that archive; a time
@@ -58,7 +58,7 @@ another command: it restores the order of costs.`,
 		Args:              backupArguments,
 		ValidArgsFunction: a.completeBackup,
 	}, func(ctx context.Context, args []string) error {
-		if err := o.fits(c, args); err != nil {
+		if err := o.checkFlags(c, args); err != nil {
 			return err
 		}
 		return a.backup(ctx, args, o)
@@ -69,7 +69,7 @@ another command: it restores the order of costs.`,
 		"the log")
 	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old name with -restored)")
 	o.lag.add(fs)
-	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask")
+	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask for confirmation")
 	config.FlagOnly(fs, "cluster", "point", "into", "yes")
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -81,16 +81,18 @@ func backupArguments(c *cobra.Command, args []string) error {
 	return arguments(0, 1, "one cluster, or a word with an ID")(c, args)
 }
 
-// fits refuses flags that have no effect.
-func (o backupOptions) fits(c *cobra.Command, args []string) error {
+// checkFlags refuses flags that have no effect.
+func (o backupOptions) checkFlags(c *cobra.Command, args []string) error {
 	for flag, verb := range map[string]string{"point": "restore", "into": "restore", "yes": "remove"} {
 		if c.Flags().Changed(flag) && first(args) != verb {
-			return problem.New(problem.Usage, fmt.Errorf("--%s is for 'backup %s'", flag, verb), "usage: "+c.UseLine())
+			return problem.New(problem.Usage, fmt.Errorf("--%s applies only to 'backup %s'", flag, verb),
+				"usage: "+c.UseLine())
 		}
 	}
 	for _, flag := range []string{"max-lag", "wait", "cluster"} {
 		if c.Flags().Changed(flag) && slices.Contains(backupVerbs, first(args)) {
-			return problem.New(problem.Usage, fmt.Errorf("--%s is for taking a backup", flag), "usage: "+c.UseLine())
+			return problem.New(problem.Usage, fmt.Errorf("--%s applies only to taking a backup", flag),
+				"usage: "+c.UseLine())
 		}
 	}
 	if o.cluster != "" && len(args) > 0 {
@@ -111,7 +113,7 @@ func (a *app) backup(ctx context.Context, args []string, o backupOptions) error 
 			return err
 		}
 		a.meter.End()
-		return a.showBackup(r, "is whole")
+		return a.showBackup(r, "is intact")
 	case "restore":
 		return a.restoreBackup(ctx, backups, args[1], o)
 	case "remove":
@@ -165,7 +167,7 @@ func (a *app) listBackups(backups *backup.Store) error {
 		return err
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tPOSTGRESQL\tSIZE\tTIMELINE\tEND OF LOG\tTO ANY MOMENT")
+	fmt.Fprintln(w, "ID\tPOSTGRESQL\tSIZE\tTIMELINE\tEND OF LOG\tPOINT IN TIME")
 	for _, r := range all {
 		archived := "no"
 		if r.Archive != "" {
@@ -200,7 +202,7 @@ func (a *app) removeBackup(ctx context.Context, backups *backup.Store, id string
 		return err
 	}
 	if !yes {
-		if err := a.agreed("This removes backup "+id+".", "backup "+id+" was not removed", id); err != nil {
+		if err := a.confirm("This removes backup "+id+".", "backup "+id+" was not removed", id); err != nil {
 			return err
 		}
 	}
@@ -210,7 +212,7 @@ func (a *app) removeBackup(ctx context.Context, backups *backup.Store, id string
 	if a.json {
 		return a.emit(map[string]string{"removed": id})
 	}
-	_, err := fmt.Fprintf(a.stdout, "backup %s is gone\n", id)
+	_, err := fmt.Fprintf(a.stdout, "backup %s was removed\n", id)
 	return err
 }
 

@@ -56,7 +56,7 @@ func (a *app) closeMonth(ctx context.Context, month string, o closeOptions) erro
 	if err != nil {
 		return err
 	}
-	job, err := a.see(ctx, errand{
+	job, err := a.runJob(ctx, backgroundJob{
 		target: o.target, kind: monthclose.Kind,
 		arguments: monthclose.Arguments{Organisation: organisation, Month: month, Through: o.through, Reopen: o.reopen},
 		threads:   2,

@@ -40,10 +40,10 @@ connections, p95 of an acknowledgement is in each turn at most 2 ms beyond that 
 rows. async is measured twice, to show how far equal modes differ. Nothing else should run on the
 machine.
 
-With --rate so many operations a second are due, spread over the sessions, and the time of each
-begins when it is due, so falling behind is seen. Then durable-ack is judged by that alone: at
-least 0.95 of the rate, and p95 at most 2 ms beyond that of sync on spread rows. Without it
-each session begins when the last operation is acknowledged, and waits for processors.
+With --rate that many operations per second are due, spread over the sessions, and the time of
+each begins when it is due, so falling behind is visible. Then durable-ack is judged by that
+alone: at least 0.95 of the rate, and p95 at most 2 ms beyond that of sync on spread rows. Without
+it each session begins when the last operation is acknowledged, and waits for processors.
 
 Ctrl-C shows the turns so far, marked as incomplete and not judged.
 Exit code 3: a criterion is not met.`,
@@ -54,8 +54,8 @@ Exit code 3: a criterion is not met.`,
 	}, func(ctx context.Context, _ []string) error { return a.commits(ctx, o) })
 	fs := c.Flags()
 	fs.StringVar(&o.latencies, "flush-latency", "2ms", "`LIST` of minimum times of a flush")
-	config.Count(fs, &o.sessions, "sessions", commits.SessionsDefault, 1, 10000, "sessions that work at the same time")
-	config.Count(fs, &o.connections, "connections", commits.ConnectionsDefault, 1, 90, "connections they share")
+	config.Count(fs, &o.sessions, "sessions", commits.SessionsDefault, 1, 10000, "concurrent sessions")
+	config.Count(fs, &o.connections, "connections", commits.ConnectionsDefault, 1, 90, "connections that they share")
 	config.Count(fs, &o.rate, "rate", 0, 0, 1_000_000, "operations a second that are due; 0: as many as the server "+
 		"bears")
 	config.Count(fs, &o.rounds, "rounds", commits.RoundsDefault, 1, 100, "turns of each mode")

@@ -58,22 +58,23 @@ it, and its last line of output is one JSON object, {"figures": {"latency_ms": 1
 more than two such sides from a TOML file.
 
 The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
-rights are needed, and only the order of the runs balances what they leave behind.
+privileges are needed, and only the order of the runs balances what they leave behind.
 
 What is compared is one figure for each run: runs are independent, requests are not. Runs come
-in blocks ABBA or BAAB, and from 10 pairs on only runs of the same stretch of the session are set
-against each other. Better and worse come from the Mann-Whitney test, corrected by Holm for the
-number of operations; equal means that the interval of the effect lies within the margin.
+in blocks ABBA or BAAB, and from 10 pairs on only runs of the same part of the session are
+compared with each other. Better and worse come from the Mann-Whitney test, corrected by Holm for
+the number of operations; equal means that the interval of the effect lies within the margin.
 The metric that decides is --metric over all operations. After eight pairs, and after every four
 more, the comparison stops if the answer is decided; all these looks together have an error of
-5 %, and only they decide: stopped in between, the last look counts, and before the first one the
-answer is provisional. A disturbed run is void and repeated. The A/A floor says how far the first
-system differs from itself.
+5 %, and only they decide: if it is stopped in between, the last look counts; before the first
+one the answer is provisional. A disturbed run is void and repeated. The A/A floor says how far the
+first system differs from itself.
 
-Nobody wins by what is left undone. In latencies an operation that failed, or was refused for
-overload, counts with the timeout. Who fails more operations, by more than one in a hundred, is
-worse whatever the metric says. A winner that refuses more by its controls, does not play the mix
-or answers fewer operations a second is not called better: the systems did not do the same work.
+No side wins by leaving work undone. In latencies an operation that failed, or was refused for
+overload, counts with the timeout. A side whose share of failed operations is higher by more than
+one percentage point is worse whatever the metric says. A winner that refuses more by its controls,
+does not play the mix or answers fewer operations per second is not called better: the systems did
+not do the same work.
 
 Ctrl-C keeps the runs so far; the same command with --resume continues on the same servers and with
 the same program, with more --pairs too; if the planned pairs were complete, added ones raise the
@@ -90,7 +91,7 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
   plimsoll compare plimsoll+lean --sql-b @index.sql --control
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db
   plimsoll compare --scenario own.toml --dsn-a postgres://one/db --dsn-b postgres://two/db \
-      --clearing-a @empty.sql --clearing-b @empty.sql       servers that must not be reset
+      --restore-a @empty.sql --restore-b @empty.sql         servers that must not be reset
   plimsoll compare --scenario shop.toml --url-a http://old:8080 --url-b http://new:8080
   plimsoll compare plimsoll+lean --set-b temp_buffers=64MB --metric database_cpu_ms --budget 30m
   plimsoll compare vanilla+classic plimsoll+lean --cold     from empty caches
@@ -105,7 +106,7 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
 		o.own[i].bind(c, i)
 	}
 	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with name, system, dsn, "+
-		"url, scenario, settings, sql, sampling, reset, clearing or command")
+		"url, scenario, settings, sql, sampling, reset, restore or command")
 	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")
@@ -203,7 +204,7 @@ func (a *app) compareProgress(plan string) func(compare.Progress) {
 		if r := p.Ended; r != nil && (r.Void != "" || p.Trial == 0) {
 			ended := "done"
 			if r.Void != "" {
-				ended = "void, it is repeated: " + r.Void
+				ended = "void, will be repeated: " + r.Void
 			}
 			a.meter.Say("%sround %d, %s%s: %s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase), ended)
 		}
@@ -270,11 +271,11 @@ func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
 // judgeComparison decides the exit code.
 func judgeComparison(c *compare.Comparison) error {
 	switch c.Stopped {
-	case compare.ByHand:
+	case compare.ByUser:
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d runs, which are kept", len(c.Runs)), goOn)
 	case compare.ByVoid:
-		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than made, the machine is "+
-			"too busy"),
+		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than valid, the machine "+
+			"is too busy"),
 			"stop other programs or raise --disturbed-limit, then "+goOn)
 	}
 	for _, f := range c.Findings {

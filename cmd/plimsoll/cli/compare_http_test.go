@@ -37,7 +37,7 @@ func shop(t *testing.T, name string, refuses bool) (path, url string) {
 var quick = []string{"--pairs", "4", "--duration", "1s", "--ramp", "0s", "--lag-limit", "1h", "--disturbed-limit", "1"}
 
 // A server that refuses nearly everybody, and answers the rest sooner, is worse, and that is no success. Scenarios of
-// requests need no system beside them.
+// requests need no system with them.
 func TestCompare_ServersByHTTP(t *testing.T) {
 	freshState(t)
 	one, _ := shop(t, "one.toml", false)
@@ -47,7 +47,7 @@ func TestCompare_ServersByHTTP(t *testing.T) {
 	var c compare.Comparison
 	o.decode(t, &c)
 	if f := c.Findings[0]; f.Verdict != verdict.Worse || f.Because == "" || f.Name != two {
-		t.Errorf("%+v", f)
+		t.Errorf("want the second side worse, with the reason, got %+v", f)
 	}
 	name := plimsoll(t, "compare", "--show", "latest")
 	if name.want(t, ExitOK); !strings.Contains(name.stdout, "failed, or refused for overload") {
@@ -68,7 +68,7 @@ func TestCompare_OneScenarioAtTwoURLs(t *testing.T) {
 		t.Errorf("%s\n%+v", o.stderr, c.Plan.Sides)
 	}
 	if len(c.Findings) != 1 || c.Findings[0].Headline.Runs[0] != 4 {
-		t.Errorf("%s", o.stderr)
+		t.Errorf("want one finding from 4 runs of each, got %s", o.stderr)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestCompare_SidesWithoutADatabaseOrAScenario(t *testing.T) {
 	path, url := shop(t, "shop.toml", false)
 	for want, args := range map[string][]string{
 		"A: the scenario has SQL and so needs a database": {"--scenario-a", sql, "--scenario-b", path},
-		"A: a URL is for the requests of a scenario":      {"--url-a", url, "--url-b", url},
+		"A: a URL needs a scenario of requests":           {"--url-a", url, "--url-b", url},
 		"it has no database for settings or SQL":          {"--scenario-a", path, "--sql-b", "SELECT 1"},
 	} {
 		plimsoll(t, append([]string{"compare"}, args...)...).want(t, ExitUsage, want)

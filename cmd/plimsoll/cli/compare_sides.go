@@ -34,7 +34,7 @@ type sideSpec struct {
 	Tweaks   map[string]string `toml:"tweaks"` // of the shape, by flag
 	SQL      string            `toml:"sql"`
 	Reset    string            `toml:"reset"`
-	Clearing string            `toml:"clearing"` // SQL or !COMMAND that puts it back before each run
+	Restore  string            `toml:"restore"` // SQL or !COMMAND that restores it before each run
 	Command  string            `toml:"command"`
 	Sampling *int              `toml:"sampling"` // of the diagnosis, per second; nil: as usual
 }
@@ -64,39 +64,39 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
 	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
 		": run without a shell, quotes keep words together")
-	fs.StringVar(&f.spec.Clearing, name("clearing"), "", "`SQL` that puts "+upper+" back before each run, where "+
+	fs.StringVar(&f.spec.Restore, name("restore"), "", "`SQL` that restores "+upper+" before each run, if "+
 		"nothing else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
 	config.FlagOnly(fs, name("sampling"), name("set"), name("tweak"), name("sql"), name("dsn"), name("scenario"),
 		name("name"), name("url"),
-		name("command"), name("clearing"))
+		name("command"), name("restore"))
 }
 
-func (f *sideFlags) given() bool {
+func (f *sideFlags) isSet() bool {
 	s := f.spec
 	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" ||
-		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Clearing != "" || s.URL != "" || s.Name != ""
+		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Restore != "" || s.URL != "" || s.Name != ""
 }
 
-// alone says whether the flags name a system by themselves.
-func (f *sideFlags) alone() bool {
+// namesSystem says whether the flags name a system by themselves.
+func (f *sideFlags) namesSystem() bool {
 	s := f.spec
 	return s.DSN != "" || s.Command != "" || s.URL != "" || s.Scenario != ""
 }
 
 // applyTo applies the flags to a side.
 func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
-	if s.Settings, err = named(s.Settings, f.settings, "work_mem=64MB"); err != nil {
+	if s.Settings, err = withValues(s.Settings, f.settings, "work_mem=64MB"); err != nil {
 		return s, err
 	}
-	if s.Tweaks, err = named(s.Tweaks, f.tweaks, "chain=1"); err != nil {
+	if s.Tweaks, err = withValues(s.Tweaks, f.tweaks, "chain=1"); err != nil {
 		return s, err
 	}
 	if f.sampling != diagnose.RateDefault {
 		s.Sampling = &f.sampling
 	}
 	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario,
-		&s.Clearing: f.spec.Clearing, &s.URL: f.spec.URL, &s.Name: f.spec.Name} {
+		&s.Restore: f.spec.Restore, &s.URL: f.spec.URL, &s.Name: f.spec.Name} {
 		if from != "" {
 			*to = from
 		}
@@ -110,8 +110,8 @@ func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
 	return s, nil
 }
 
-// named is a map with further values, given as NAME=VALUE.
-func named(all map[string]string, texts []string, example string) (map[string]string, error) {
+// withValues is a map with further values, given as NAME=VALUE.
+func withValues(all map[string]string, texts []string, example string) (map[string]string, error) {
 	if len(texts) == 0 {
 		return all, nil
 	}
@@ -132,7 +132,7 @@ func named(all map[string]string, texts []string, example string) (map[string]st
 // specs returns the sides from arguments, flags or a file.
 func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 	if o.sidesFile != "" {
-		if len(args) > 0 || o.own[0].given() || o.own[1].given() {
+		if len(args) > 0 || o.own[0].isSet() || o.own[1].isSet() {
 			return nil, problem.New(problem.Usage, errors.New("--sides names all sides"),
 				"leave out the systems and the flags of A and B")
 		}
@@ -141,11 +141,11 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 	for _, text := range args {
 		all = append(all, sideSpec{System: text})
 	}
-	if len(all) == 0 && (o.own[0].alone() || o.own[1].alone()) {
+	if len(all) == 0 && (o.own[0].namesSystem() || o.own[1].namesSystem()) {
 		all = append(all, sideSpec{})
 	}
 	// one system, except for the flags of A or B
-	if len(all) == 1 && (o.own[1].given() || len(args) == 1 && o.own[0].given() || o.selfTest != "") {
+	if len(all) == 1 && (o.own[1].isSet() || len(args) == 1 && o.own[0].isSet() || o.selfTest != "") {
 		all = append(all, all[0])
 	}
 	if len(all) < 2 {
@@ -153,7 +153,7 @@ func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
 			"such as 'plimsoll compare vanilla+lean plimsoll+lean', or 'plimsoll compare plimsoll+lean --set-b "+
 				"NAME=VALUE'")
 	}
-	if own := o.own[0].spec; len(args) == 0 && !o.own[1].alone() { // the same but for the flags of B
+	if own := o.own[0].spec; len(args) == 0 && !o.own[1].namesSystem() { // the same but for the flags of B
 		all[1] = sideSpec{DSN: own.DSN, URL: own.URL, Scenario: own.Scenario, Command: own.Command}
 	}
 	for i := range o.own {
@@ -177,7 +177,7 @@ func (o compareOptions) readSides(path string) ([]sideSpec, error) {
 	}
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read sides %s: %w", path, err),
-			"[[side]] with name, system, dsn, url, scenario, settings, tweaks, sql, reset, clearing or command")
+			"[[side]] with name, system, dsn, url, scenario, settings, tweaks, sql, reset, restore or command")
 	}
 	return file.Side, o.checkSpecs(file.Side)
 }
@@ -196,7 +196,7 @@ func (o compareOptions) checkSpecs(all []sideSpec) error {
 		}
 		switch {
 		case s.URL != "" && s.Scenario == "" && o.scenarioFile == "":
-			return wrong("a URL is for the requests of a scenario: give one by --scenario")
+			return wrong("a URL needs a scenario of requests: name one with --scenario")
 		case ways == 0 && s.Scenario == "" && s.URL == "":
 			return wrong("needs a system, a connection string, a command, or a scenario of requests")
 		case ways > 1:
@@ -212,7 +212,7 @@ func (o compareOptions) checkSpecs(all []sideSpec) error {
 		if _, err := (shapeOptions{name: string(shape.Default)}).tweaked(s.Tweaks); err != nil {
 			return problem.WithHint(wrong(err.Error()), problem.HintOf(err))
 		}
-		for _, sql := range []*string{&s.SQL, &s.Clearing} {
+		for _, sql := range []*string{&s.SQL, &s.Restore} {
 			file, is := strings.CutPrefix(*sql, "@")
 			if !is {
 				continue
@@ -269,8 +269,8 @@ func (s sideSpec) title() string {
 	if s.SQL != "" {
 		name += ", with SQL before each run"
 	}
-	if s.Clearing != "" {
-		name += ", put back before each run"
+	if s.Restore != "" {
+		name += ", restored before each run"
 	}
 	return name
 }
@@ -283,7 +283,7 @@ func sorted(all map[string]string) (names []string) {
 	return names
 }
 
-// comparison starts what the sides need. What was started is stopped again also if there is an error.
+// comparison starts what the sides need. What was started is also stopped after an error.
 func (a *app) comparison(ctx context.Context, o compareOptions, specs []sideSpec) (options compare.Options,
 	takeDown func() error, err error) {
 	s := &sidesUp{app: a, o: o, bases: map[string]base{}}
@@ -321,7 +321,7 @@ type sidesUp struct {
 
 func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, err error) {
 	side = compare.Side{Name: spec.title(), Settings: spec.Settings, SQL: spec.SQL}
-	if side.Clearing, err = compare.ParseClearing(spec.Clearing); err != nil {
+	if side.Clearing, err = compare.ParseClearing(spec.Restore); err != nil {
 		return side, err
 	}
 	if spec.Command != "" {
@@ -342,7 +342,7 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 	if spec.Reset != "" {
 		side.Reset = line.Reset(spec.Reset)
 	}
-	if spec.Clearing != "" && side.Reset == line.ResetAuto {
+	if spec.Restore != "" && side.Reset == line.ResetAuto {
 		side.Reset = line.ResetNone
 	}
 	erp := side.Run.Scenario.Application == scenario.ERP
@@ -364,7 +364,7 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 		}
 	}
 	if len(spec.Tweaks) > 0 && !erp {
-		return side, problem.New(problem.Usage, errors.New("the application has no shape that could be tweaked"), "")
+		return side, problem.New(problem.Usage, errors.New("tweaks apply only to ERP scenarios"), "")
 	}
 	if c.shape, err = c.shape.tweaked(spec.Tweaks); err != nil {
 		return side, err
@@ -391,7 +391,7 @@ func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, e
 	return side, nil
 }
 
-// requestsAlone refuses a side that has no database, or servers that run already, where its scenario cannot do so.
+// requestsAlone refuses a side without a database, or with servers that run already, if its scenario needs more.
 func requestsAlone(sc *scenario.Scenario, spec sideSpec) error {
 	switch {
 	case sc.Application == scenario.ERP:
@@ -408,7 +408,7 @@ func requestsAlone(sc *scenario.Scenario, spec sideSpec) error {
 func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, key string, erp bool) (b base,
 	err error) {
 	if spec.DSN != "" && side.Reset == line.ResetAuto {
-		side.Reset = line.ResetNone // nobody allowed to reset it
+		side.Reset = line.ResetNone // no flag allows a reset
 	}
 	if b, found := s.bases[key]; found {
 		return b, nil
@@ -437,7 +437,7 @@ func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, k
 	return b, err
 }
 
-// checkSameData refuses sides of the ERP whose bases hold different data.
+// checkSameData refuses sides with the ERP whose bases hold different data.
 func (s *sidesUp) checkSameData() error {
 	if len(s.erp) < 2 {
 		return nil

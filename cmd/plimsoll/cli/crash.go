@@ -58,7 +58,7 @@ interrupted operation is repeated under its key, and must be carried out exactly
 --promote gives the server a standby and ends the server for good: the standby is promoted and
 examined. A power cut then cuts both, and what is left is the standby's disk. With --standby
 sync commits wait for the standby and nothing acknowledged may be lost; with async the loss is
-counted. With --load erp and a kill or a stop the users go on at the promoted server.
+counted. With --load erp and a kill or a stop the users continue at the promoted server.
 
 --keep FILE splits a long count into parts: it stores the result of each seed, and the same
 command continues with the next seed. --for ends a part.
@@ -98,9 +98,9 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 	config.Count(fs, &o.workers, "workers", crash.WorkersDefault, 1, 16, "workers of the ERP")
 	config.Count(fs, &o.seeds, "seeds", crash.SeedsDefault, 1, mostOfAnything, "number of power cuts, kills or stops")
 	config.Count(fs, &o.seed, "seed", 1, 0, mostOfAnything, "the first random seed")
-	config.Count(fs, &o.sessions, "sessions", crash.SessionsDefault, 1, 1000, "sessions that work at the same time")
+	config.Count(fs, &o.sessions, "sessions", crash.SessionsDefault, 1, 1000, "concurrent sessions")
 	config.Count(fs, &o.perLoad, "per-load", crash.PerLoadDefault, 1, mostOfAnything, "power cuts per load")
-	config.Count(fs, &o.recoveries, "recoveries", 0, 0, 64, "recoveries after power cuts that run at the same time; "+
+	config.Count(fs, &o.recoveries, "recoveries", 0, 0, 64, "concurrent recoveries after power cuts; "+
 		"0: one per core")
 	config.Span(fs, &o.duration, "duration", crash.DurationDefault, time.Millisecond, "length of a load, or the time "+
 		"between two kills")

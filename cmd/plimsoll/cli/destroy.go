@@ -22,7 +22,7 @@ func (a *app) addDestroy(root *cobra.Command) {
 		Use:   "destroy NAME [flags]",
 		Short: "Remove a stopped cluster with all its data",
 		Long: `Remove a stopped local cluster with all its data, after asking, and the archive of its log
-if no backup needs that. A folder that Plimsoll did not make is never touched.`,
+if no backup needs that. A folder that Plimsoll did not create is never touched.`,
 		Example: `  plimsoll down vanilla && plimsoll destroy vanilla
   plimsoll destroy vanilla --yes`,
 		Args:              arguments(1, 1, "the name of a cluster"),
@@ -32,7 +32,7 @@ if no backup needs that. A folder that Plimsoll did not make is never touched.`,
 			return err
 		}
 		if !yes {
-			if err := a.agreed("This removes cluster "+args[0]+" with all its data.",
+			if err := a.confirm("This removes cluster "+args[0]+" with all its data.",
 				"cluster "+args[0]+" was not destroyed", args[0]); err != nil {
 				return err
 			}
@@ -51,10 +51,10 @@ if no backup needs that. A folder that Plimsoll did not make is never touched.`,
 		if a.json {
 			return a.emit(map[string]string{"destroyed": args[0]})
 		}
-		fmt.Fprintf(a.stdout, "cluster %s is gone\n", args[0])
+		fmt.Fprintf(a.stdout, "cluster %s was removed\n", args[0])
 		return nil
 	})
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	config.FlagOnly(c.Flags(), "yes")
 }
 
@@ -71,8 +71,8 @@ func (a *app) destroyable(ctx context.Context, name string) error {
 	return nil
 }
 
-// agreed asks for the name, because "y" is typed too easily.
-func (a *app) agreed(what, refused, name string) error {
+// confirm asks for the name, because "y" is typed too easily.
+func (a *app) confirm(what, refused, name string) error {
 	fmt.Fprintf(a.stderr, "%s Type its name to continue: ", what)
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -83,7 +83,7 @@ func (a *app) agreed(what, refused, name string) error {
 	}
 	if line == "" {
 		fmt.Fprintln(a.stderr)
-		return problem.New(problem.Usage, errors.New(refused+": nobody answered"), "--yes does not ask")
+		return problem.New(problem.Usage, errors.New(refused+": there was no answer"), "--yes skips the question")
 	}
-	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes does not ask")
+	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes skips the question")
 }

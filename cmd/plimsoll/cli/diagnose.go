@@ -96,7 +96,8 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 	return err
 }
 
-// other is the system of --against. The answer waits for its diagnosis and subtracts it from that of this one.
+// other starts the diagnosis of the system of --against. The function that it returns waits for that diagnosis and
+// subtracts it.
 func (o diagnoseOptions) other(ctx context.Context) (subtract func(*diagnose.Diagnosis) error, err error) {
 	if o.against == "" {
 		return func(*diagnose.Diagnosis) error { return nil }, nil
@@ -149,7 +150,7 @@ func (a *app) watched(ctx context.Context, o diagnose.Options) (*diagnose.Diagno
 	defer a.meter.End()
 	o.Progress = func(elapsed time.Duration, atWork int) {
 		a.meter.UpdateLeft(min(1, elapsed.Seconds()/o.Duration.Seconds()), max(0, o.Duration-elapsed),
-			fmt.Sprintf("%d sessions at work", atWork))
+			fmt.Sprintf("%d active sessions", atWork))
 	}
 	return diagnose.Run(ctx, o)
 }

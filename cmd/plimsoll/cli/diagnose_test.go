@@ -16,7 +16,7 @@ func TestDiagnose(t *testing.T) {
 	t.Run("PrintsAReport", func(t *testing.T) {
 		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s")
 		o.want(t, ExitOK)
-		if !strings.Contains(o.stdout, "NOT THE PROBLEM") && !strings.Contains(o.stdout, "no session was at work") {
+		if !strings.Contains(o.stdout, "NOT THE PROBLEM") && !strings.Contains(o.stdout, "no session was active") {
 			t.Errorf("stdout:\n%s", o.stdout)
 		}
 	})

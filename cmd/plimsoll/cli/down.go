@@ -39,7 +39,7 @@ that a run or a search is using; --force stops it anyway.`,
 			err = a.withoutLoad(names)
 		}
 		if err == nil && !force {
-			err = a.notNeeded(names)
+			err = a.checkNotNeeded(names)
 		}
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func hintOfLoad(owner lock.Owner) string {
 		end += fmt.Sprintf(" (kill -INT %d)", owner.PID)
 	}
 	return "wait until it has finished, or " + end +
-		", which keeps what was measured; --force stops the cluster under it"
+		", which keeps what was measured; --force stops the cluster anyway"
 }
 
 func (a *app) down(ctx context.Context, names []string, mode cluster.StopMode) error {

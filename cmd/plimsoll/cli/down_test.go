@@ -24,11 +24,11 @@ func (s *stand) downOfOneInUse(t *testing.T) {
 			fmt.Sprintf("kill -INT %d", os.Getpid()), "--force")
 	}
 	if st := s.status(t)[s.one]; st.State != cluster.Running {
-		t.Fatalf("%+v", st)
+		t.Fatalf("want the cluster still running, got %+v", st)
 	}
 	plimsoll(t, "down", "--force").want(t, ExitOK)
 	if st := s.status(t)[s.one]; st.State != cluster.Stopped {
-		t.Errorf("%+v", st)
+		t.Errorf("want the cluster stopped, got %+v", st)
 	}
 	plimsoll(t, s.upOne...).want(t, ExitOK)
 	if err := load.Remove(); err != nil {

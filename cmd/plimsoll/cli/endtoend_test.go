@@ -114,7 +114,7 @@ func TestEndToEnd(t *testing.T) {
 		{"NothingIsLeftRunning", s.nothingLeft},
 	} {
 		if !t.Run(step.name, step.do) {
-			t.Fatal("the story ends here")
+			t.Fatalf("the story ends here: later steps build on %s", step.name)
 		}
 	}
 }
@@ -126,14 +126,14 @@ func (s *stand) upBoth(t *testing.T) {
 	var up struct{ Name, State, DSN string }
 	o.decode(t, &up)
 	if up.Name != s.two || up.State != "running" || !strings.Contains(up.DSN, "passfile=/") {
-		t.Errorf("%+v", up)
+		t.Errorf("want the second cluster running, with a file for its password, got %+v", up)
 	}
 	all := s.status(t)
 	if all[s.one].State != cluster.Running || all[s.two].State != cluster.Running || all[s.one].PID == all[s.two].PID {
-		t.Errorf("%+v", all)
+		t.Errorf("want both clusters running as two processes, got %+v", all)
 	}
 	if s.flavoursAreBuilt && (all[s.one].Flavour != "plimsoll" || all[s.two].Flavour != "vanilla") {
-		t.Errorf("%+v", all)
+		t.Errorf("want the flavours plimsoll and vanilla, got %+v", all)
 	}
 	plimsoll(t, "status").want(t, ExitOK)
 	plimsoll(t, "down").want(t, ExitUsage, "which cluster? 2 run")
@@ -191,7 +191,7 @@ func (s *stand) fill(t *testing.T) {
 	}
 	o.decode(t, &filled)
 	if !filled.Filled || filled.Items != 200 || filled.Documents < 500 || filled.Rows < 1000 {
-		t.Errorf("%+v", filled)
+		t.Errorf("want a small filled base, got %+v", filled)
 	}
 	plimsoll(t, args...).want(t, ExitUsage, "not empty", "--if-empty")
 	o = plimsoll(t, append(args, "--if-empty")...)
@@ -209,12 +209,12 @@ func (s *stand) audit(t *testing.T) {
 	o.want(t, ExitOK)
 	if !strings.Contains(o.stdout, "audit: clean") || strings.Contains(o.stdout, "digest:") ||
 		strings.Contains(o.stdout, "INVARIANT") {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want a clean audit without digest or table, got %s", o.stdout)
 	}
 	books := s.digest(t)
 	text := plimsoll(t, "audit", "--cluster", s.one, "--digest").stdout
 	if !strings.Contains(text, "digest: "+books+"\n") || !strings.Contains(text, "doc_goods_sale") {
-		t.Errorf("%s", text)
+		t.Errorf("want the digest of the books and of each table, got %s", text)
 	}
 	cook := func(by string) {
 		plimsoll(t, "psql", s.one, "--", "-qc", "UPDATE acc_stock_totals SET quantity = quantity + "+by).want(t, ExitOK)
@@ -225,7 +225,7 @@ func (s *stand) audit(t *testing.T) {
 	var report struct{ Violations int }
 	o.decode(t, &report)
 	if report.Violations == 0 {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want violations, got %s", o.stdout)
 	}
 	if s.digest(t) == books {
 		t.Error("other totals have the same digest")
@@ -236,7 +236,7 @@ func (s *stand) audit(t *testing.T) {
 	o.want(t, ExitOK)
 	if !regexp.MustCompile(`(?m)^goods_sale\.ledger +unchanged +- +0 `).MatchString(o.stdout) ||
 		!strings.Contains(o.stdout, "over unchanged tables") {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want an unchanged invariant on no rows, got %s", o.stdout)
 	}
 	if got := s.digest(t); got != books {
 		t.Errorf("digest %s, it was %s with the same books", got, books)
@@ -250,7 +250,7 @@ func (s *stand) digest(t *testing.T) string {
 	o := plimsoll(t, "audit", "--cluster", s.one, "--digest", "--json")
 	o.decode(t, &said)
 	if len(said.Books.Digest) != 64 {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want a digest of 64 digits, got %s", o.stdout)
 	}
 	return said.Books.Digest
 }
@@ -273,7 +273,7 @@ func (s *stand) profile(t *testing.T) {
 	at := max(0, slices.IndexFunc(p.Operations, func(o operation) bool { return o.ID == "goods_sale.post" }))
 	if sale := p.Operations[at]; p.Rounds != 1 || len(sale.Sides) != 3 || sale.Sides[0].Shape != "classic" ||
 		sale.Sides[0].RoundTrips < 60 || sale.Sides[1].RoundTrips > 20 || sale.Sides[2].RoundTrips > 3 {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want three sides with fewer and fewer round trips, got %s", o.stdout)
 	}
 	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
 }
@@ -310,7 +310,7 @@ func (s *stand) run(t *testing.T) {
 	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
 		"--json", "--html", html, "--samples", operations)
 	o.wantRun(t)
-	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures are those of run")
+	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures match run")
 	var r result.Result
 	o.decode(t, &r)
 	if r.Valid != (o.code == ExitOK) || r.Users != 300 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil ||
@@ -337,7 +337,7 @@ func (s *stand) report(t *testing.T) {
 	o := plimsoll(t, "report")
 	o.want(t, ExitOK)
 	if !strings.Contains(o.stdout, "goods_sale.post") || !strings.Contains(o.stdout, "report: ") {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want the table of operations and the path of the report, got %s", o.stdout)
 	}
 	asJSON := plimsoll(t, "report", "--json")
 	file := files.Write(t, s.state, "result.json", asJSON.stdout)
@@ -418,7 +418,7 @@ func (s *stand) proveInterrupted(t *testing.T) {
 		"what was measured is kept")
 	c := claimOf(t, o, "C01")
 	if !c.Partial || c.Verdict != "inconclusive" || c.Measured == nil {
-		t.Errorf("%+v", c)
+		t.Errorf("want a partial, inconclusive result, got %+v", c)
 	}
 	s.noChildren(t)
 }
@@ -427,12 +427,12 @@ func (s *stand) proveShows(t *testing.T) {
 	c := claimOf(t, plimsoll(t, "prove", "--json"), "C01")
 	if c.Measured == nil || len(c.Conditions) == 0 || c.At == nil || c.TakesS <= 0 || c.OfOther != "" ||
 		c.Machine == nil {
-		t.Errorf("%+v", c)
+		t.Errorf("want the result with its conditions, got %+v", c)
 	}
 	o := plimsoll(t, "prove")
 	if !strings.Contains(o.stdout, "stopped early") || !strings.Contains(o.stdout, "1 inconclusive") ||
 		!strings.Contains(o.stdout, "takes     about ") {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want a list with one claim stopped early and inconclusive, got %s", o.stdout)
 	}
 }
 
@@ -515,7 +515,7 @@ func (s *stand) upStopped(t *testing.T) {
 	}
 	o.want(t, ExitInterrupted)
 	if c, found := s.status(t)["third"]; found && c.State != cluster.Stopped {
-		t.Errorf("%+v", c)
+		t.Errorf("want no such cluster, or a stopped one, got %+v", c)
 	}
 }
 
@@ -594,13 +594,13 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	}
 	o := plimsoll(t, args...)
 	o.wantRun(t)
-	for _, line := range []string{"making cluster", "it is stopped again at the end", "filled a base of"} {
+	for _, line := range []string{"creating cluster", "it is stopped again at the end", "filled a base of"} {
 		if !strings.Contains(o.stderr, line) {
 			t.Errorf("stderr lacks %q:\n%s", line, o.stderr)
 		}
 	}
 	if !strings.Contains(o.stdout, "audit: clean") || !strings.Contains(o.stdout, "report: ") {
-		t.Errorf("%s", o.stdout)
+		t.Errorf("want a clean audit and the path of the report, got %s", o.stdout)
 	}
 	for name, c := range s.status(t) {
 		if c.State != cluster.Stopped {
@@ -609,7 +609,7 @@ func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	}
 	again := plimsoll(t, args...)
 	again.wantRun(t)
-	if strings.Contains(again.stderr, "making cluster") || strings.Contains(again.stderr, "filled a base") {
+	if strings.Contains(again.stderr, "creating cluster") || strings.Contains(again.stderr, "filled a base") {
 		t.Errorf("made again what was there:\n%s", again.stderr)
 	}
 	s.keepsRunsPrivate(t)
@@ -663,7 +663,7 @@ func (s *stand) ownLine(t *testing.T) {
 	// The result depends on the machine, which may be busy.
 	if l.Schema != "plimsoll.line/1" || !l.Complete || l.Answer.Users < 1 || l.Answer.Users > 150 ||
 		l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
-		t.Errorf("%+v", l)
+		t.Errorf("want a complete search with an answer of 1 to 150 users, got %+v", l)
 	}
 	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "no search with these settings was stopped")
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
@@ -713,7 +713,7 @@ func (s *stand) lines(t *testing.T) {
 	if c.Schema != "plimsoll.lines/1" || !c.Complete || len(c.Lines) != 2 ||
 		c.Lines[0].Line.Plan.Configuration != s.one || c.Lines[1].Line.Answer.Users < 1 ||
 		c.Lines[0].Ratio != nil || c.Lines[1].Ratio != nil {
-		t.Errorf("%+v", c)
+		t.Errorf("want two complete lines without a ratio, got %+v", c)
 	}
 	if page, err := os.ReadFile(html); err != nil || !bytes.Contains(page, []byte("</html>")) {
 		t.Errorf("report: %v", err)

@@ -59,7 +59,7 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	case !a.running && problem.ClassOf(err) == problem.Failure:
 		err = problem.New(problem.Usage, flagGroupError(err), "")
 	}
-	return complain(stderr, err, a.json || slices.Contains(args, "--json"))
+	return reportError(stderr, err, a.json || slices.Contains(args, "--json"))
 }
 
 // stopped reports whether err may come from an interruption: any error but those that say so themselves, a wrong

@@ -56,9 +56,9 @@ func exitOf(err error) (int, string) {
 // dialing is what the driver says between the address, which it has named already, and the reason.
 var dialing = regexp.MustCompile(`: dial error: dial \w+ \S+: (?:connect: )?`)
 
-// complain writes err for a person, or with asJSON one line for a program, and
+// reportError writes err for a person, or with asJSON one line for a program, and
 // returns the exit code. No secret passes: every error goes through here.
-func complain(w io.Writer, err error, asJSON bool) int {
+func reportError(w io.Writer, err error, asJSON bool) int {
 	code, class := exitOf(err)
 	if err == nil {
 		return code

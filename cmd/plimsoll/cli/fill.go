@@ -49,7 +49,7 @@ kill, the same command or --resume continues; no other command uses the base unt
 finished. A database that holds data is refused. An empty database of --dsn is filled only
 with --create; one that holds tables of another application is refused.`,
 		Example: `  plimsoll up && plimsoll fill
-  plimsoll fill --small                    enough to try the API on
+  plimsoll fill --small                    enough to try the API
   plimsoll fill --scale 0.01               a hundredth of the base of claim C02
   plimsoll fill --size 20GB --streams 8
   plimsoll fill --scale 1 --estimate       print time and disk, and stop
@@ -115,7 +115,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return err
 	}
 	if o.small {
-		if err := shrink(o.flags); err != nil {
+		if err := setSmallSizes(o.flags); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return a.filled(nil, false)
 	case errors.Is(err, fill.ErrNotEmpty):
 		return problem.New(problem.Usage, err,
-			"--if-empty skips a filled database; plimsoll reset puts it back as it was filled; for other sizes: "+
+			"--if-empty skips a filled database; plimsoll reset restores it as it was filled; for other sizes: "+
 				"plimsoll down, destroy, up, fill")
 	case err != nil && ctx.Err() != nil:
 		return problem.New(problem.Interrupted, fmt.Errorf("fill was stopped; finished parts are kept: %w", ctx.Err()),
@@ -168,10 +168,10 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 	case err != nil:
 		return err
 	}
-	db.Close() // whoever copies a database must be alone in it
+	db.Close() // a database with other sessions cannot be copied
 	kept := false
 	if o.keepCopy {
-		a.meter.Phase("fill, copy to go back to", 0, "")
+		a.meter.Phase("fill, keep a copy", 0, "")
 		kept, err = rig.Keep(ctx, dsn, a.meter.Say)
 		a.meter.End()
 	}
@@ -193,15 +193,15 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 		return problem.New(problem.Environment,
 			fmt.Errorf("the disk is too small: about %s are needed, %s are free", human.Bytes(e.Needed),
 				human.Bytes(free)),
-			fmt.Sprintf("use --size %s, which fits, or put the cluster on a larger disk", fitting(free)))
+			fmt.Sprintf("use --size %s, which fits, or put the cluster on a larger disk", largestSize(free)))
 	case !known && options.Scale != 0:
 		a.meter.Say("cannot see the server's disk from here: make sure that about %s are free", human.Bytes(e.Needed))
 	}
 	return nil
 }
 
-// fitting is the largest size that a disk holds, including what filling needs.
-func fitting(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
+// largestSize is the largest size that a disk holds, including what filling needs.
+func largestSize(free int64) string { return fmt.Sprintf("%dMB", max(1, free*7/10>>20)) }
 
 func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
 	size := ""

@@ -15,8 +15,8 @@ const mostOfAnything = 100_000_000
 // smallBase is what --small means: enough to try things, filled within seconds.
 var smallBase = map[string]int{"documents": 200, "items": 100, "counterparties": 50, "warehouses": 4, "users": 20}
 
-// shrink sets the sizes that were not given to those of a small base.
-func shrink(fs *pflag.FlagSet) error {
+// setSmallSizes sets the sizes that were not given to those of a small base.
+func setSmallSizes(fs *pflag.FlagSet) error {
 	for name, size := range smallBase {
 		if fs.Changed(name) {
 			continue
@@ -48,7 +48,7 @@ func fillFlags(fs *pflag.FlagSet, o *fillOptions) {
 		"the counts below")
 	fs.StringVar(&o.size, "size", "", "choose the scale that takes this `SIZE` on disk, such as 20GB")
 	config.Count(fs, &o.streams, "streams", 0, 0, 256,
-		"parallel streams that make rows, and connections that load them; 0: one per core")
+		"parallel streams that generate rows, and connections that load them; 0: one per core")
 	for _, f := range []struct {
 		p          *int
 		name       string

@@ -26,7 +26,7 @@ const (
 	groupsUndo   = "undo"
 )
 
-// groupsConnections: one works, one more reads.
+// groupsConnections: one for the work, one for reading.
 const groupsConnections = 2
 
 func (a *app) addGroups(root *cobra.Command) {
@@ -40,11 +40,11 @@ table plimsoll_group counts how many of them are done, in the transaction of eac
 kill, a crash of the server or a lost end of the log it is known which groups are half-done.
 
   groups list         half-done groups that nobody works on; on a standby all unfinished ones
-  groups finish ID    do what is left; each document is changed exactly once
-  groups undo ID      take back what is done, the last document first
+  groups finish ID    do the rest; each document is changed exactly once
+  groups undo ID      undo what is done, the last document first
 
-'plimsoll serve' with --jobs finishes at its start what a crash left, as does the same
-command that began it. What was cancelled or refused waits for a decision; until then
+When 'plimsoll serve --jobs' starts, it finishes what a crash left half-done; so does a repeat of
+the command that began it. What was cancelled or refused waits for a decision; until then
 'plimsoll audit' names it, and no other group of the same kind and organisation begins.`,
 		Example: `  plimsoll groups
   plimsoll groups finish 01a20955-c927-7261-9b60-d0175d175d9c
@@ -97,7 +97,8 @@ func (a *app) groups(ctx context.Context, args []string, t target) error {
 	case err != nil:
 		return err
 	case standby && len(args) > 1:
-		return problem.New(problem.Environment, errors.New("a standby takes no writes"), args[0]+" it on its primary")
+		return problem.New(problem.Environment, errors.New("the standby is read-only"),
+			args[0]+" the group on its primary")
 	case standby:
 		return a.showBegun(begun)
 	case len(args) < 2:
@@ -121,7 +122,7 @@ func (a *app) groups(ctx context.Context, args []string, t target) error {
 	return a.resumeGroups(ctx, args[0], args[1:], resume)
 }
 
-// resumeGroups in the order given; the first that fails ends it.
+// resumeGroups resumes groups in the given order, until one fails.
 func (a *app) resumeGroups(ctx context.Context, verb string, ids []string,
 	resume func(context.Context, id.ID) (group.Group, error)) error {
 	done := []group.Group{}
@@ -154,7 +155,7 @@ func groupProblem(ctx context.Context, text string, err error) error {
 	case errors.Is(err, group.ErrUnknown), errors.Is(err, group.ErrEnded):
 		return problem.New(problem.Usage, fmt.Errorf("%s: %w", text, err), "'plimsoll groups' lists them")
 	case errors.Is(err, group.ErrBusy), errors.Is(err, group.ErrTaken):
-		return problem.New(problem.Environment, fmt.Errorf("%s: %w", text, err), "wait until that has ended")
+		return problem.New(problem.Environment, fmt.Errorf("%s: %w", text, err), "wait until the other has finished")
 	}
 	return problem.New(problem.ClassOf(err), fmt.Errorf("%s: %w", text, err),
 		"remove the cause and repeat, or do the opposite")
@@ -171,7 +172,7 @@ func (a *app) showGroups(left []group.Group) error {
 	return a.listGroups(left, "a crash")
 }
 
-// showBegun is of a standby.
+// showBegun shows the unfinished groups that a standby sees.
 func (a *app) showBegun(begun []group.Group) error {
 	if a.json {
 		return a.emit(map[string]any{"groups": []group.Group{}, "standby": true,
@@ -181,18 +182,19 @@ func (a *app) showBegun(begun []group.Group) error {
 		_, err := fmt.Fprintln(a.stdout, "no group is unfinished")
 		return err
 	}
-	fmt.Fprintln(a.stdout, "unfinished; this is a standby, and only its primary knows whether somebody works on them:")
+	fmt.Fprintln(a.stdout,
+		"unfinished; this is a standby, and only its primary knows whether they are being worked on:")
 	return a.listGroups(begun, "-")
 }
 
-// listGroups in a table; unsaid stands for the reason of those without one.
-func (a *app) listGroups(all []group.Group, unsaid string) error {
+// listGroups prints a table; defaultReason is the reason shown for groups without one.
+func (a *app) listGroups(all []group.Group, defaultReason string) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tWHAT\tDONE\tSINCE\tWHY")
 	for _, g := range all {
 		why, _, _ := strings.Cut(g.Why, "\n")
 		if why == "" {
-			why = unsaid
+			why = defaultReason
 		}
 		if g.State == group.Undoing {
 			why = "undoing: " + why

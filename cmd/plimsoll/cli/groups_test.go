@@ -26,7 +26,7 @@ import (
 type closing struct {
 	*killStand
 	dsn  string
-	jobs *jobs.Jobs // to ask with
+	jobs *jobs.Jobs // to submit jobs and look at them
 	last time.Time  // month that can be closed
 }
 
@@ -78,7 +78,7 @@ func (c *closing) killedUndoing(t *testing.T, one group.Group) {
 	left := c.left(t)
 	gate.Open(t)
 	if len(left) != 1 || left[0].State != group.Undoing {
-		t.Fatalf("%+v", left)
+		t.Fatalf("want one group being undone, got %+v", left)
 	}
 }
 
@@ -214,7 +214,7 @@ func (c *closing) jobsCommitAs(t *testing.T, durability, want string) {
 		t.Fatal(err)
 	}
 	if job := c.atRest(t, number); job.State != jobs.Done {
-		t.Errorf("%+v", job)
+		t.Errorf("want the job done, got %+v", job)
 	}
 	w.Stop()
 	c.do(t, "DROP FUNCTION note_commit CASCADE")
@@ -263,7 +263,7 @@ func (c *closing) onStandby(t *testing.T, want ...group.Group) {
 		t.Errorf("%+v, %s", got, o.stdout)
 	}
 	for _, verb := range []string{groupsFinish, groupsUndo} {
-		plimsoll(t, "groups", verb, id, "--cluster", "second").want(t, ExitEnvironment, "a standby takes no writes",
+		plimsoll(t, "groups", verb, id, "--cluster", "second").want(t, ExitEnvironment, "the standby is read-only",
 			verb+" it on its primary")
 	}
 }

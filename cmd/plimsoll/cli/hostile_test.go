@@ -13,7 +13,7 @@ import (
 )
 
 // TestResetFollowsNoLink that the server's user puts in root's way: what reset looks at below the data is not opened
-// through it. What other commands look at is tested beside the clusters.
+// through it. What other commands look at is tested in the package of the clusters.
 func TestResetFollowsNoLink(t *testing.T) {
 	account, err := process.ServerAccount()
 	if err != nil {
@@ -48,7 +48,7 @@ func TestResetFollowsNoLink(t *testing.T) {
 	for _, name := range places {
 		path := filepath.Join(state, "clusters", "hostile", "data", name)
 		var errs [2]error
-		account.See(func() {
+		account.WithPermissions(func() {
 			errs[0], errs[1] = os.Rename(path, path+".aside"), os.Symlink(filepath.Join(victim, name), path)
 		})
 		if err := errors.Join(errs[:]...); err != nil {
@@ -58,7 +58,7 @@ func TestResetFollowsNoLink(t *testing.T) {
 			t.Errorf("reset of a base that there is not, with a link at %s: %s%s", name, o.stdout, o.stderr)
 		}
 		untouched("reset with a link at " + name)
-		account.See(func() { errs[0], errs[1] = os.Remove(path), os.Rename(path+".aside", path) })
+		account.WithPermissions(func() { errs[0], errs[1] = os.Remove(path), os.Rename(path+".aside", path) })
 		if err := errors.Join(errs[:]...); err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func (o measureOptions) idle(s *scenario.Scenario) []idle {
 	none := s.Application == scenario.NoERP
 	return []idle{
 		{none, workerFlags, "applies only to ERP scenarios", "leave it out"},
-		{none, []string{"engine"}, "applies only to ERP scenarios, for which a cluster is made",
+		{none, []string{"engine"}, "applies only to ERP scenarios, for which a cluster is created",
 			"leave it out: the database is that of --cluster or --dsn"},
 		{none && !custom.NeedsBase(s.Own, s.Actions()), []string{"url"},
 			"has no effect: every request of the scenario has its own address",
@@ -68,6 +68,6 @@ func (o measureOptions) idle(s *scenario.Scenario) []idle {
 }
 
 // idle flags of a run's views.
-func (o lookOptions) idle() idle {
+func (o viewOptions) idle() idle {
 	return idle{!o.ui, dashboardFlags, "has no effect without --ui", "add --ui"}
 }

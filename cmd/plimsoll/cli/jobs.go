@@ -20,12 +20,12 @@ import (
 const operator = ""
 
 const (
-	lookEvery   = 200 * time.Millisecond
-	leaveWithin = 15 * time.Second
+	lookEvery    = 200 * time.Millisecond
+	cancelWithin = 15 * time.Second
 )
 
-// errand is a background job that a command starts, works on and waits for.
-type errand struct {
+// backgroundJob is a job that a command starts, works on and waits for.
+type backgroundJob struct {
 	target
 	kind      string
 	arguments any
@@ -35,9 +35,9 @@ type errand struct {
 	again     string // how to continue after an interruption
 }
 
-// see runs an errand: the job is like any other, so other workers take part, and this process works on it in its own
-// threads.
-func (a *app) see(ctx context.Context, e errand) (job jobs.Job, err error) {
+// runJob submits a job and waits for it. The job is like any other, so other workers take part, and this process works
+// on it in its own threads.
+func (a *app) runJob(ctx context.Context, e backgroundJob) (job jobs.Job, err error) {
 	dsn, err := a.database(ctx, e.target)
 	if err != nil {
 		return job, err
@@ -74,19 +74,20 @@ func (a *app) see(ctx context.Context, e errand) (job jobs.Job, err error) {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- all.Work(working, e.threads) }()
-	job, err = a.wait(ctx, all, number, e, ended)
+	job, err = a.awaitJob(ctx, all, number, e, ended)
 	stop()
 	return job, errors.Join(err, <-ended)
 }
 
-// wait shows the progress until the job has ended, and cancels it when ctx is done.
-func (a *app) wait(ctx context.Context, all *jobs.Jobs, number int64, e errand, ended chan error) (jobs.Job, error) {
+// awaitJob shows the progress until the job has ended, and cancels it when ctx is done.
+func (a *app) awaitJob(ctx context.Context, all *jobs.Jobs, number int64, e backgroundJob, ended chan error) (jobs.Job,
+	error) {
 	a.meter.Phase(e.phase, 0, e.unit)
 	defer a.meter.End()
 	for {
 		job, err := all.Show(ctx, operator, number)
 		if ctx.Err() != nil {
-			return a.leave(ctx, all, number, e)
+			return a.cancelJob(ctx, all, number, e)
 		}
 		if err != nil {
 			return job, err
@@ -111,8 +112,8 @@ func (a *app) wait(ctx context.Context, all *jobs.Jobs, number int64, e errand, 
 	}
 }
 
-func (a *app) leave(ctx context.Context, all *jobs.Jobs, number int64, e errand) (job jobs.Job, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+func (a *app) cancelJob(ctx context.Context, all *jobs.Jobs, number int64, e backgroundJob) (job jobs.Job, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelWithin)
 	defer cancel()
 	if err := all.Cancel(ctx, operator, number); err != nil {
 		return job, err

@@ -13,19 +13,19 @@ import (
 	"plimsoll/ground/postgres/cluster"
 )
 
-// lagFlags say how far a standby may be behind for what is read from it to count.
+// lagFlags say how far behind a standby may be when it is read.
 type lagFlags struct{ limit cluster.LagLimit }
 
 func (l *lagFlags) add(fs *pflag.FlagSet) {
 	l.limit.Age = time.Second
-	fs.Var((*lagValue)(&l.limit), "max-lag", "of a standby: most `LAG` behind its primary: a time, such as 1s, or so "+
-		"many MB of log, such as 16MB")
-	config.Span(fs, &l.limit.Wait, "wait", time.Minute, 0, "of a standby: how long to wait until it has caught up "+
-		"that far")
+	fs.Var((*lagValue)(&l.limit), "max-lag", "on a standby: maximum `LAG` behind its primary: a time, such as 1s, or "+
+		"an amount of log, such as 16MB")
+	config.Span(fs, &l.limit.Wait, "wait", time.Minute, 0, "on a standby: how long to wait until it is within "+
+		"--max-lag")
 	config.FlagOnly(fs, "max-lag", "wait")
 }
 
-// await a standby that is close enough; any other cluster is.
+// await waits until a standby is close enough to its primary; other clusters need no wait.
 func (a *app) await(ctx context.Context, c *cluster.Cluster, l lagFlags) error {
 	if c.Follows() == "" {
 		return nil

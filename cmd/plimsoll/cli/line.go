@@ -47,8 +47,8 @@ operations per second and the resource that limits the system.
 
 Double the users until a trial fails, then halve the bracket between the largest number that
 passed and the smallest that failed until it is narrower than --resolution. Both ends are then
-repeated --confirmations times, and most of these trials decide: no single trial counts for
-good. A trial fails only if the whole 95 % interval of its score lies below the target. If the
+repeated --confirmations times, and the majority of these trials decides: no single trial is
+final. A trial fails only if the whole 95 % interval of its score lies below the target. If the
 score lies below it and the interval does not, the trial is repeated with twice and four times
 the length; what stays undecided counts as not passed.
 
@@ -69,8 +69,8 @@ first system twice: it is approved if the ratio of the two results is known to b
 Ctrl-C keeps the trials so far; the same command with --resume continues, on the same server and
 with the same version of plimsoll.
 Exit code 3: no number of users reaches the target, void trials leave the upper end open, the
-budget ended the search, or none of several systems failed up to --most: then no comparison is
-made, and a shorter --think or a larger --most ends with one.`,
+budget ended the search, or none of several systems failed up to --most: then there is no
+comparison; use a shorter --think or a larger --most.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
@@ -81,11 +81,11 @@ made, and a shorter --think or a larger --most ends with one.`,
 	fs := c.Flags()
 	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that a trial must reach to pass")
 	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
-	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "try no more users than this")
+	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "maximum number of users to try")
 	config.Fraction(fs, &o.bounds.Resolution, "resolution", line.ResolutionDefault,
 		"width of the bracket, as a share of the users")
 	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
-		"trials that repeat each end of the bracket; most of them decide")
+		"trials that repeat each end of the bracket; the majority decides")
 	config.Span(fs, &o.budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
 	config.Choice(fs, &o.reset, "reset", string(line.ResetAuto),
 		[]string{string(line.ResetAuto), string(line.ResetFilled), string(line.ResetCopy), string(line.ResetSQL),
@@ -178,7 +178,7 @@ func (a *app) lineOptions(o lineOptions) (line.Options, error) {
 // search runs the search on what it finds or creates, and stops what it started.
 func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (l *line.Line, err error) {
 	s := options.Run.Scenario
-	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, s)
+	dsn, profile, takeDown, err := a.prepareFor(ctx, o.systemOptions, s)
 	if err != nil {
 		return nil, err
 	}
@@ -242,13 +242,13 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-// found is a search, or several, for display.
-type found interface {
+// searchResult is a search, or several, for display.
+type searchResult interface {
 	Text(io.Writer) error
 	HTML(io.Writer) error
 }
 
-func (a *app) showLine(o lineOptions, id string, f found) error {
+func (a *app) showLine(o lineOptions, id string, f searchResult) error {
 	if o.html != "" {
 		if err := writeHTML(o.html, f.HTML); err != nil {
 			return err
@@ -270,7 +270,7 @@ const goOn = "the same command with --resume continues"
 // judgeLine decides the exit code.
 func judgeLine(l *line.Line) error {
 	switch {
-	case l.Stopped == line.ByHand:
+	case l.Stopped == line.ByUser:
 		return problem.New(problem.Interrupted,
 			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
 	case !l.Complete:

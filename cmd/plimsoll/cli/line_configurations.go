@@ -67,7 +67,7 @@ func (o lineOptions) parseConfigurations(erp bool) (all []configuration, err err
 	return all, nil
 }
 
-// lines are found in turns.
+// lines finds the load lines of several systems in turns.
 func (a *app) lines(ctx context.Context, o lineOptions, options line.Options) (err error) {
 	erp := options.Run.Scenario.Application == scenario.ERP
 	all, err := o.parseConfigurations(erp)
@@ -113,11 +113,11 @@ func (a *app) searchAll(ctx context.Context, all []configuration, options line.O
 type base struct {
 	dsn, profile string
 	rig.Base
-	rig *rig.Rig // nil: the server is not ours to start and stop
+	rig *rig.Rig // nil: this program does not start and stop the server
 }
 
-// basesOf brings up every cluster that is named, by name. What was started is taken down also
-// when there is an error.
+// basesOf starts every cluster that is named, and returns the bases by name. What was started is also stopped after an
+// error.
 func (a *app) basesOf(ctx context.Context, all []configuration, o line.Options) (bases map[string]base,
 	takeDown func() error, err error) {
 	bases = map[string]base{}
@@ -174,7 +174,7 @@ func (a *app) baseOf(ctx context.Context, name string, o line.Options) (*rig.Rig
 	return r, b, err
 }
 
-// sameBases refuses to compare systems that have to do with other data.
+// sameBases refuses to compare systems whose bases hold different data.
 func sameBases(all []configuration, bases map[string]base) error {
 	first := bases[all[0].cluster]
 	for _, c := range all[1:] {
@@ -219,7 +219,7 @@ func judgeLines(c *line.Comparison) error {
 		}
 	}
 	switch {
-	case c.Stopped == line.ByHand:
+	case c.Stopped == line.ByUser:
 		return problem.New(problem.Interrupted,
 			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
 	case !c.Complete:

@@ -36,7 +36,7 @@ func TestJudgeLine(t *testing.T) {
 				{Line: &line.Line{Complete: true, Answer: closed}}}})
 			for _, err := range []error{one, several} {
 				if (err == nil) != (c.says == "") || err != nil && problem.ClassOf(err) != problem.Threshold {
-					t.Errorf("%v", err)
+					t.Errorf("error %v, want one of class threshold: %t", err, c.says != "")
 				}
 			}
 			if c.says != "" && !strings.Contains(one.Error(), c.says) {

@@ -13,13 +13,13 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// usersMax is what one generator process is built for, with room above.
+// usersMax is more than one generator process is built for.
 const (
 	usersMax     = 100_000
 	documentsMax = 100_000_000 // of a base
 )
 
-// loadOptions are a load as flags and a scenario file give it.
+// loadOptions describe a load by flags and a scenario file.
 type loadOptions struct {
 	load.Load
 	scenarioFile  string
@@ -67,7 +67,7 @@ func arrivalFlags(c *cobra.Command, o *loadOptions) {
 	fs.Float64Var(&o.arrivalsFlags.Rate, "rate", 0, "with --arrivals: operations per second")
 }
 
-// load is that of the flags and the scenario; a flag at its default gives way to what a scenario file says.
+// load is that of the flags and the scenario; a scenario file overrides a flag's default.
 func (a *app) load(command string, o loadOptions) (l load.Load, err error) {
 	l = o.Load
 	l.Seed = uint64(o.seed)

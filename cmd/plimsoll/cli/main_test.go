@@ -136,7 +136,7 @@ func freshState(t *testing.T) string {
 	t.Setenv("PLIMSOLL_STATE", dir)
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	t.Setenv("PLIMSOLL_CONFIG", "")
-	t.Setenv("PLIMSOLL_RUN_LAG_LIMIT", "1m") // other tests run beside this one
+	t.Setenv("PLIMSOLL_RUN_LAG_LIMIT", "1m") // other tests run at the same time
 	for _, command := range []string{"RUN", "LINE", "COMPARE", "PROVE"} {
 		t.Setenv("PLIMSOLL_"+command+"_DISTURBED_LIMIT", "1")
 	}

@@ -35,7 +35,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"MonthToCome", []string{"close", "2999-01"}, []string{"2999-01 has not ended", "hint: name an earlier month"}},
 		{"FlagForACommand", []string{"--version"},
 			[]string{"unknown flag --version", "hint: the command is 'plimsoll version'"}},
-		{"NothingStored", []string{"report"}, []string{"no run is stored in ", "hint: 'plimsoll run' makes one"}},
+		{"NothingStored", []string{"report"}, []string{"no run is stored in ", "hint: 'plimsoll run' creates one"}},
 		{"LineWithNothingToResume", []string{"line", "--resume"},
 			[]string{"no search with these settings was stopped", "hint: start one"}},
 		{"CommonFlagMistyped", []string{"--jsno", "status"}, []string{"unknown flag --jsno", "did you mean --json?"}},
@@ -79,7 +79,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CompareMistypedMetric", []string{"compare", "plimsoll", "--set-b", "jit=off", "--metric", "latencyms"},
 			[]string{`no metric "latencyms"`, "did you mean latency_ms?"}},
 		{"CompareControlOfCommands", []string{"compare", "--command-a", "a", "--command-b", "b", "--control"},
-			[]string{"--control: a command makes its own load"}},
+			[]string{"--control: a command generates its own load"}},
 		{"CompareNoSetting", []string{"compare", "plimsoll", "--set-b", "work_mem"}, []string{"is not NAME=VALUE"}},
 		{"CompareCommandWithSQL", []string{"compare", "--command-a", "a", "--command-b", "b", "--sql-b", "SELECT 1"},
 			[]string{"B: a command takes no settings, tweaks, SQL"}},
@@ -87,7 +87,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CompareMissingSides", []string{"compare", "--sides", "/no/such.toml"}, []string{"read sides /no/such.toml"}},
 		{"CompareFewPairs", []string{"compare", "a", "b", "--pairs", "3"}, []string{"--pairs: must be between 4 and"}},
 		{"CompareNothingToResume", []string{"compare", "--command-a", "a", "--command-b", "b", "--resume"},
-			[]string{"no comparison with these settings was stopped"}},
+			[]string{"there is no stopped comparison with these settings"}},
 		{"UnknownShell", []string{"completion", "zhs"}, []string{`unknown shell "zhs"`}},
 		{"UnknownCluster", []string{"down", "nosuch"}, []string{`no cluster "nosuch"`}},
 		{"UnknownClusterToRunOn", []string{"run", "--cluster", "nosuch"},
@@ -126,7 +126,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"ThinkingOfArrivals", []string{"run", "--arrivals", "poisson", "--rate", "5", "--think-distribution",
 			"constant"}, []string{"--think-distribution has no effect with --arrivals", "hint: leave it out"}},
 		{"RepairOfNoClass", []string{"repair", "--only", "rebild"},
-			[]string{`--only: no class "rebild" that repairs`, "hint: there are resubmit, reverse, repost"}},
+			[]string{`--only: no class "rebild" that repairs`, "hint: choose from resubmit, reverse, repost"}},
 		{"RepairOfWhatABackupHas", []string{"repair", "--only", "restore"}, []string{`no class "restore" that`}},
 		{"RepairOfNoClasses", []string{"repair", "--only", ""},
 			[]string{"--only: nothing is named", "hint: leave it out for all"}},
@@ -143,7 +143,8 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 			[]string{`"soon" is neither a time, such as 1s, nor megabytes of log, such as 16MB`}},
 		{"LagOfNoTime", []string{"audit", "--max-lag", "-1s"}, []string{"a time must be more than 0"}},
 		{"LagOfTooMuch", []string{"backup", "--max-lag", "99999999999MB"}, []string{"neither a time"}},
-		{"LagOfAList", []string{"backup", "list", "--max-lag", "1s"}, []string{"--max-lag is for taking a backup"}},
+		{"LagOfAList", []string{"backup", "list", "--max-lag", "1s"},
+			[]string{"--max-lag applies only to taking a backup"}},
 		{"RateOfNothing", []string{"commits", "--rate", "-5"}, []string{"must be between 0 and"}},
 		{"RecoveriesOfAKill", []string{"crash", "--kill", "all", "--recoveries", "4"},
 			[]string{"--recoveries has no effect without --power-cut", "hint: leave it out"}},
@@ -251,7 +252,7 @@ func TestMistakes_AsJSONAreOneObjectOnStderr(t *testing.T) {
 			t.Fatalf("last line of stderr: %v: %s", err, o.stderr)
 		}
 		if e := got.Error; e.Message == "" || e.Class != c.class || e.ExitCode != c.code || e.Hint != c.hint {
-			t.Errorf("%+v", e)
+			t.Errorf("want message, class, exit code and hint, got %+v", e)
 		}
 		if o.stdout != "" {
 			t.Errorf("stdout: %s", o.stdout)
@@ -296,7 +297,7 @@ func TestEnvironmentProblems_ExitWithFour(t *testing.T) {
 			o := plimsoll(t, command, "--html", filepath.Join(state, "none", "x.html"))
 			o.want(t, ExitEnvironment, "write report", "no such file or directory",
 				"hint: name a file in a folder that exists")
-			if strings.Contains(o.stderr, "making cluster") {
+			if strings.Contains(o.stderr, "creating cluster") {
 				t.Error("that was known beforehand")
 			}
 		}

@@ -85,7 +85,7 @@ func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 		if err != nil {
 			return err
 		}
-		return a.saidPasswords(removed, "removed")
+		return a.showPasswords(removed, "removed")
 	}
 	text, err := a.newPassword(o.file)
 	if err != nil {
@@ -96,10 +96,10 @@ func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 	} else if err != nil {
 		return err
 	}
-	return a.saidPasswords(int64(len(users)), "set")
+	return a.showPasswords(int64(len(users)), "set")
 }
 
-func (a *app) saidPasswords(n int64, what string) error {
+func (a *app) showPasswords(n int64, what string) error {
 	if a.json {
 		return a.emit(map[string]int64{what: n})
 	}
@@ -117,7 +117,7 @@ func (a *app) newPassword(file string) (string, error) {
 		return secret.Read(a.stdin)
 	}
 	var typed [2]string
-	for i, prompt := range []string{"new password: ", "once more: "} {
+	for i, prompt := range []string{"new password: ", "repeat it: "} {
 		fmt.Fprint(a.stderr, prompt)
 		text, err := term.ReadPassword(int(in.Fd()))
 		fmt.Fprintln(a.stderr)

@@ -63,6 +63,6 @@ func TestProgress_HasNothingForATerminalToObey(t *testing.T) {
 	m.Update(1, "note\x1b[2J")
 	m.End()
 	if strings.Contains(out.String(), "\x1b") || !strings.Contains(out.String(), "[2J") {
-		t.Errorf("%q", out.String())
+		t.Errorf("want no escape, and the rest of its text, got %q", out.String())
 	}
 }

@@ -92,14 +92,14 @@ Verdicts on claims:
   plimsoll prove C04 --users 1000          with 1,000 sessions
   plimsoll prove --all --json
   plimsoll prove --all --budget 2h         what fits into two hours
-  plimsoll prove C19 --disks /mnt/a,/mnt/b  where it matters which disk has what
+  plimsoll prove C19 --disks /mnt/a,/mnt/b  when it matters which files are on which disk
   plimsoll prove --report claims.html      the page; runs nothing
   plimsoll prove --self                    does this program measure correctly here?
-  plimsoll prove --self --only stall       one line of it
+  plimsoll prove --self --only stall       only this line
   plimsoll prove --self --long --pairs 40  with 40 pairs of equal systems
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush
-  plimsoll prove --confusion --repeat 5 --keep trials.jsonl    in parts: the same command goes on`,
+  plimsoll prove --confusion --repeat 5 --keep trials.jsonl    in parts: the same command continues`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp
@@ -117,13 +117,13 @@ Verdicts on claims:
 	fs.StringSliceVar(&o.disks, "disks", nil, "folders on other disks, for C19: `DIR,DIR`; the user that servers "+
 		"run as must be allowed to write to each")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
-		"a turn is void, and made again, if more than this share of the processors went to other processes, or of "+
+		"a turn is void, and repeated, if more than this share of the processors went to other processes, or of "+
 			"the time to the hypervisor, a quota or a lack of memory; 1: never")
 	fs.StringVar(&o.report, "report", "", "write all claims and their stored results as one HTML `FILE`")
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
-	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or plants of --confusion: `NAMES` separated by commas; "+
+	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or faults of --confusion: `NAMES` separated by commas; "+
 		"a+b plants both")
 	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self and --confusion")
 	fs.StringVar(&o.kept, "keep", "", "with --confusion: `FILE` that stores each trial, to continue later")
@@ -244,7 +244,7 @@ func (a *app) noExperiment(ctx context.Context, chosen []claims.Claim, o proveOp
 }
 
 // proveThese runs the experiments one after the other and keeps each finding at once.
-// Those that were answered come back also when another one failed.
+// It returns those that were answered even if another one failed.
 func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptions) (answered []claims.Claim,
 	err error) {
 	bench, err := a.bench(ctx, o)
@@ -252,7 +252,7 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 		return nil, err
 	}
 	if o.all {
-		toRun = a.acceptable(toRun, bench)
+		toRun = a.runnable(toRun, bench)
 	}
 	items, err := a.itemsOf(ctx, toRun, o, bench)
 	if err != nil {
@@ -290,8 +290,8 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	return answered, err
 }
 
-// acceptable leaves out the experiments that could give no answer with these sizes.
-func (a *app) acceptable(all []claims.Claim, bench site.Bench) (some []claims.Claim) {
+// runnable leaves out the experiments that could give no answer with these sizes.
+func (a *app) runnable(all []claims.Claim, bench site.Bench) (some []claims.Claim) {
 	for _, c := range all {
 		e, _ := experiments.For(c.ID)
 		if e.Refuse != nil {

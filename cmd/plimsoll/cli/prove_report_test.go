@@ -91,6 +91,6 @@ func TestProve_CommandMeasuresTheSame(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := (proveOptions{}).commandFor("C31"); got != "plimsoll prove C31" {
-		t.Errorf("%q", got)
+		t.Errorf("want no flag, got %q", got)
 	}
 }

@@ -29,15 +29,15 @@ Arguments after -- go to psql.`,
 		},
 		ValidArgsFunction: a.completeClusters,
 	}, func(ctx context.Context, args []string) error {
-		own, theirs := splitAtDash(c, args)
-		return a.psql(ctx, first(own), theirs)
+		own, rest := splitAtDash(c, args)
+		return a.psql(ctx, first(own), rest)
 	})
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return problem.WithHint(flagError(c, err), "arguments of psql come after --: plimsoll psql -- -c 'SELECT 1'")
 	})
 }
 
-func splitAtDash(c *cobra.Command, args []string) (own, theirs []string) {
+func splitAtDash(c *cobra.Command, args []string) (own, rest []string) {
 	if n := c.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]
 	}

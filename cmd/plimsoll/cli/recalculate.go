@@ -39,7 +39,7 @@ func (a *app) recalculate(ctx context.Context, registers []string, t target) err
 					"there are "+strings.Join(recalculation.Registers(), ", ")))
 		}
 	}
-	job, err := a.see(ctx, errand{
+	job, err := a.runJob(ctx, backgroundJob{
 		target: t, kind: recalculation.Kind, arguments: recalculation.Arguments{Registers: registers}, threads: 2,
 		phase: "recalculate", unit: "registers", again: "the same command starts over",
 	})

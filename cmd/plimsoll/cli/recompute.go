@@ -18,7 +18,7 @@ func (a *app) addRecompute(root *cobra.Command) {
 	var against string
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "recompute FILE... [flags]",
-		Short: "Recompute a run's figures from its single operations",
+		Short: "Recompute a run's figures from its individual operations",
 		Long: `Compute a run's figures again from the file that 'plimsoll run --samples FILE' wrote, one row
 for each operation: counts, Apdex, percentiles, rate, lag of the generator. It shares no code
 with 'plimsoll run'. --against compares the result with the run's own figures: counts must be
@@ -27,7 +27,7 @@ within a third of their width. Standstills, availability and the generator's own
 compared too. Exit code 3: a figure differs.
 
 Each agent writes its own file; name them all. If the process that wrote a file was killed, its
-rows so far are read from FILE.part beside it.
+rows so far are read from FILE.part next to it.
 
 Samples do not contain disturbances, processors, memory, cost of statements, audit and
 reconciliation.`,
@@ -71,7 +71,7 @@ func (a *app) recompute(paths []string, against string) error {
 		return problem.New(problem.Threshold, fmt.Errorf("%d figures differ; %s: recomputed %.6g, the run says %.6g", n,
 			d.Figure, d.Recomputed, d.Printed), "--json lists them all")
 	}
-	a.meter.Say("all figures are those of run %s", figures.Run)
+	a.meter.Say("all figures match run %s", figures.Run)
 	return nil
 }
 
@@ -81,8 +81,8 @@ func (a *app) differences(figures *samples.Figures, against string) ([]samples.D
 		return nil, err
 	}
 	if figures.CutAtS != nil {
-		return nil, problem.New(problem.Usage, errors.New("a process that wrote the samples died: what is in "+
-			"them ends at another moment than what the run had counted"), "leave out --against")
+		return nil, problem.New(problem.Usage, errors.New("a process that wrote the samples died, so they end "+
+			"at another moment than the figures of the run"), "leave out --against")
 	}
 	if r.ID != figures.Run {
 		return nil, problem.New(problem.Usage, fmt.Errorf("the file holds run %s, not %s", figures.Run, r.ID),

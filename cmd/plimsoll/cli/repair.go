@@ -45,9 +45,9 @@ func (a *app) addRepair(root *cobra.Command) {
   resubmit  free the key of an acknowledged operation whose document is gone: its client sends
             it again with the same key, and it is done exactly once; until then it stays noted, and
             a violation (--forget-lost deletes the note)
-  reverse   take back what no posted document has recorded, if totals do not have it either, and
-            boundaries of costs that lie at no document
-  repost    write again what the rules make of a document: computed fields, movements, records,
+  reverse   remove what no posted document has recorded, if totals do not include it either, and
+            boundaries of costs that belong to no document
+  repost    write again what the rules derive from a document: computed fields, movements, records,
             entries and their totals
   rebuild   sum totals from movements; drop boundaries of costs under keys without movements
   renumber  move a number counter beyond the numbers used
@@ -55,7 +55,7 @@ func (a *app) addRepair(root *cobra.Command) {
 
 Where a document contradicts what it has recorded, two sources show which side was changed:
 totals, added up when it was posted, and the transactions that wrote the rows. If they point to
-the document, the class is restore. If neither says anything, the risk is high, and the step is
+the document, the class is restore. If neither is conclusive, the risk is high, and the step is
 only carried out with --trust-documents.
 
 Each step is one transaction: it locks the object, examines it, writes, examines it again, and
@@ -64,7 +64,7 @@ journal has the same as JSON lines. At the end all other rows are proven to be u
 the books are audited again. If a repair was stopped or killed, the same command continues it.
 
 --backup takes a verified backup of the local cluster before the first step, as 'plimsoll backup'
-does; if that fails, nothing is repaired. It prints the command that goes back to it.
+does; if that fails, nothing is repaired. It prints the command that restores this backup.
 
 It refuses if amcheck or a checksum finds physical damage, and while other sessions use the
 database (--online allows that). Exit code 3: violations remain.`,
@@ -106,7 +106,7 @@ func (o repairOptions) options() (r repair.Options, err error) {
 	for _, name := range o.only {
 		if !slices.Contains(classes, name) {
 			return r, problem.New(problem.Usage, fmt.Errorf("--only: no class %q that repairs", name),
-				"there are "+strings.Join(classes, ", "))
+				"choose from "+strings.Join(classes, ", "))
 		}
 		r.Only = append(r.Only, repair.Class(name))
 	}
@@ -141,7 +141,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 		return err
 	}
 	defer db.Close()
-	if err := mayLook(ctx, db); err != nil {
+	if err := checkFilled(ctx, db); err != nil {
 		return err
 	}
 	if !o.dryRun {
@@ -152,7 +152,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 			return err
 		}
 	}
-	report, err := a.mend(ctx, db, options)
+	report, err := a.repairBooks(ctx, db, options)
 	if !o.dryRun {
 		_, noted := repair.Journal(context.WithoutCancel(ctx), db, o.journal)
 		err = errors.Join(err, noted)
@@ -201,7 +201,7 @@ func (a *app) backupFirst(ctx context.Context, o repairOptions) (func(context.Co
 		if err != nil {
 			return problem.New(problem.ClassOf(err), fmt.Errorf("%w; nothing was repaired", err), problem.HintOf(err))
 		}
-		a.meter.Say("backup %s is complete and verified; to go back: %s", r.ID, goBack(r))
+		a.meter.Say("backup %s is complete and verified; to restore it: %s", r.ID, goBack(r))
 		return nil
 	}, nil
 }
@@ -215,7 +215,7 @@ func goBack(r backup.Record) string {
 	return command
 }
 
-func (a *app) mend(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
+func (a *app) repairBooks(ctx context.Context, db *database.Database, options repair.Options) (repair.Report, error) {
 	a.meter.Phase("audit", 0, "MB")
 	defer a.meter.End()
 	options.Audit.Progress = func(done, total int64) {

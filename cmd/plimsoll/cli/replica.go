@@ -46,7 +46,7 @@ func (a *app) copying() *cluster.Store {
 	return s
 }
 
-// primary of a standby that there is, or is to be.
+// primary of an existing standby, or of one to be created.
 func (a *app) primary(ctx context.Context, name, primary string) (*cluster.Cluster, error) {
 	if primary == "" && name != "" {
 		if c, err := a.clusters().Find(name); err == nil && c.Follows() != "" {
@@ -65,8 +65,8 @@ func (a *app) addPromote(root *cobra.Command) {
 	c := a.command(root, groupDatabase, &cobra.Command{
 		Use:   "promote NAME [flags]",
 		Short: "Make a standby a primary",
-		Long: `Make a running standby a primary: it ends its recovery and takes writes, on a new timeline.
-While its primary runs this is refused, because both would take writes.
+		Long: `Make a running standby a primary: it ends its recovery and accepts writes, on a new timeline.
+This is refused while its primary runs, because both would accept writes.
 
 What the old primary acknowledged is there if the standby was synchronous. Otherwise what it
 had not sent is lost. The old primary does not follow the new one: destroy it and make a
@@ -122,7 +122,7 @@ func standbyText(s cluster.Standby) string {
 		parts = append(parts, text+" behind")
 	}
 	if s.Log == "lost" {
-		parts = append(parts, "the log that it needs is gone: destroy it and make it again")
+		parts = append(parts, "the log that it needs is gone: destroy it and create it again")
 	}
 	if len(parts) == 0 {
 		return ""
@@ -130,8 +130,8 @@ func standbyText(s cluster.Standby) string {
 	return ", " + strings.Join(parts, ", ")
 }
 
-// notNeeded refuses to stop a standby for which commits wait, unless its primary stops first.
-func (a *app) notNeeded(names []string) error {
+// checkNotNeeded refuses to stop a standby for which commits wait, unless its primary stops first.
+func (a *app) checkNotNeeded(names []string) error {
 	stopping := map[string]bool{}
 	for _, name := range names {
 		stopping[name] = true

@@ -69,7 +69,7 @@ func (a *app) report(which, html string) error {
 	return nil
 }
 
-// reportSides shows several runs beside each other.
+// reportSides shows several runs side by side.
 func (a *app) reportSides(which []string, html string) error {
 	if html != "" {
 		return problem.New(problem.Usage, errors.New("--html writes one run"), "name one run with --html")
@@ -104,7 +104,7 @@ func writeHTML(path string, page func(io.Writer) error) error {
 	return noReport(path, store.WriteNamed(path, page))
 }
 
-// writable says beforehand that writeHTML would fail; an empty path is none.
+// writable finds out beforehand whether writeHTML would fail; an empty path means no report.
 func writable(path string) error {
 	if path == "" {
 		return nil
@@ -118,7 +118,7 @@ func noReport(path string, err error) error {
 	}
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		err = at.Err // its path is that of a file beside it
+		err = at.Err // its path is that of a temporary file
 	}
 	return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err),
 		"name a file in a folder that exists and that you may write to")

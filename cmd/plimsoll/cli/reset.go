@@ -22,8 +22,8 @@ func (a *app) addReset(root *cobra.Command) {
 	var o resetOptions
 	c := a.command(root, groupServer, &cobra.Command{
 		Use:   "reset [flags]",
-		Short: "Put the base back as it was filled",
-		Long: `Replace the ERP's database by the copy that 'plimsoll fill' kept of it, after asking.
+		Short: "Reset the base to its state after 'plimsoll fill'",
+		Long: `Replace the ERP's database with the copy of it that 'plimsoll fill' kept, after asking.
 Everything that was written since the fill is lost. The new database is complete before the
 old one is dropped: Ctrl-C leaves the old one as it was.
 
@@ -32,7 +32,7 @@ old one is dropped: Ctrl-C leaves the old one as it was.
   plimsoll reset --cluster vanilla --yes`,
 	}, func(ctx context.Context, _ []string) error { return a.reset(ctx, o) })
 	fs := c.Flags()
-	fs.BoolVar(&o.yes, "yes", false, "do not ask")
+	fs.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	fs.BoolVar(&o.force, "force", false, "disconnect the sessions that use the database")
 	a.targetFlags(c, &o.target)
 	config.FlagOnly(fs, "yes", "force")
@@ -41,7 +41,7 @@ old one is dropped: Ctrl-C leaves the old one as it was.
 func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
 	dsn, release, err := o.dsn, func() error { return nil }, error(nil)
 	if !o.foreign() {
-		dsn, release, err = a.loaded(ctx, o.target, "plimsoll up starts one")
+		dsn, release, err = a.lockForLoad(ctx, o.target, "plimsoll up starts one")
 	}
 	if err != nil {
 		return err
@@ -56,14 +56,14 @@ func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
 		return err
 	}
 	if !o.yes {
-		what := fmt.Sprintf("This replaces database %s by the base as it was filled.", name)
-		if err := a.agreed(what, "database "+name+" was not reset", name); err != nil {
+		what := fmt.Sprintf("This replaces database %s with the base as it was filled.", name)
+		if err := a.confirm(what, "database "+name+" was not reset", name); err != nil {
 			return err
 		}
 	}
 	began := time.Now()
 	a.meter.Phase("reset", 0, "")
-	err = postgres.PutBack(ctx, dsn, o.force)
+	err = postgres.RestoreFilled(ctx, dsn, o.force)
 	a.meter.End()
 	if err != nil && ctx.Err() != nil {
 		return problem.New(problem.Interrupted, fmt.Errorf("reset was stopped: %w", ctx.Err()),

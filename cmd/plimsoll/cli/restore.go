@@ -46,7 +46,7 @@ Ctrl-C keeps the finished parts; the same command continues.
 	fs.StringVar(&o.organisation, "organisation", "", "restore only the organisation with this `CODE`")
 	config.Choice(fs, &o.manner, "manner", "lean", []string{"lean", "classic"}, "method, see above")
 	config.Count(fs, &o.lines, "lines", restoration.LinesDefault, 1, restoration.LinesMax,
-		"most lines in one transaction; fewer lock goods for a shorter time")
+		"maximum lines in one transaction; fewer lock goods for a shorter time")
 	a.targetFlags(c, &o.target)
 	config.FlagOnly(fs, "organisation")
 }
@@ -56,7 +56,7 @@ func (a *app) restore(ctx context.Context, o restoreOptions) error {
 	if err != nil {
 		return err
 	}
-	job, err := a.see(ctx, errand{
+	job, err := a.runJob(ctx, backgroundJob{
 		target: o.target, kind: restoration.Kind, threads: o.threads, phase: "restore", unit: "lines",
 		again:     "the same command continues with the rest",
 		arguments: map[string]any{"organisation": organisation, "classic": o.manner == "classic", "lines": o.lines},
@@ -85,7 +85,7 @@ func (a *app) showRestored(done posting.Restored, took time.Duration) error {
 	fmt.Fprintf(a.stdout, "restored: %d goods, %d lines of %d documents, %d of them changed, in %s\n", done.Keys,
 		done.Lines, done.Documents, done.Changed, took.Round(100*time.Millisecond))
 	if done.Short > 0 {
-		fmt.Fprintf(a.stdout, "%d goods left before they came: their boundary stays at that date "+
+		fmt.Fprintf(a.stdout, "%d goods were issued before they were received: their boundary stays at that date "+
 			"until the documents are corrected\n", done.Short)
 	}
 	return nil

@@ -31,7 +31,7 @@ type runOptions struct {
 	details bool
 	measureOptions
 	figureOptions
-	lookOptions
+	viewOptions
 }
 
 func (a *app) addRun(root *cobra.Command) {
@@ -82,7 +82,7 @@ operation failed every time (in ten tries or more).`,
 	config.FlagOnly(fs, "details")
 	samplingFlag(fs, &o.sampling, "sampling", "")
 	a.measureFlags(c, &o.measureOptions)
-	lookFlags(c, &o.lookOptions)
+	viewFlags(c, &o.viewOptions)
 	figureFlags(c, &o.figureOptions)
 }
 
@@ -100,29 +100,29 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := o.figureOptions.check(); err != nil {
 		return err
 	}
-	if err := refuseIdle(o.flags, o.lookOptions.idle()); err != nil {
+	if err := refuseIdle(o.flags, o.viewOptions.idle()); err != nil {
 		return err
 	}
-	looks, err := a.openLooks(o.lookOptions)
+	shown, err := a.openViews(o.viewOptions)
 	if err != nil {
 		return err
 	}
-	looks.options(&options)
-	options.Progress = a.runProgress(looks)
+	shown.options(&options)
+	options.Progress = a.runProgress(shown)
 	r, err := a.measure(ctx, o, options)
-	looks.finish(r, err)
+	shown.finish(r, err)
 	if r != nil {
 		err = a.finishRun(o, r, err)
 	}
-	if closed := looks.close(ctx); err == nil {
+	if closed := shown.close(ctx); err == nil {
 		err = closed
 	}
 	return err
 }
 
-// measure makes the run on what it finds or makes, and takes down what it made.
+// measure runs the load on what it finds or creates, and stops what it started.
 func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
-	dsn, profile, takeDown, err := a.readyFor(ctx, o.systemOptions, options.Scenario)
+	dsn, profile, takeDown, err := a.prepareFor(ctx, o.systemOptions, options.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r
 	}
 	options.DSN, options.Profile = dsn, profile
 	if !o.foreign() && !o.clusterFlag.Changed {
-		options.Asked = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
+		options.DSNOrigin = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
 	}
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
 	defer a.meter.End()
@@ -184,7 +184,7 @@ func (a *app) runKept(ctx context.Context, path string, options run.Options) (r 
 	return r, err
 }
 
-func (a *app) runProgress(l *looks) func(run.Progress) {
+func (a *app) runProgress(l *views) func(run.Progress) {
 	begun := false
 	return func(p run.Progress) {
 		if !begun {
@@ -212,7 +212,7 @@ func (a *app) runProgress(l *looks) func(run.Progress) {
 	}
 }
 
-// finishRun shows the result and turns it into an error where the answer is no.
+// finishRun shows the result and turns it into an error if the answer is no.
 func (a *app) finishRun(o runOptions, r *result.Result, err error) error {
 	if o.html != "" {
 		if htmlErr := writeHTML(o.html, func(w io.Writer) error { return report.HTML(w, r) }); err == nil {
@@ -237,7 +237,7 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 		path = store.Default().ReportPath(r.ID)
 	}
 	if !fileExists(path) {
-		path = "" // it could not be written, which is said
+		path = "" // it could not be written, which the error says
 	}
 	if o.details {
 		if err := report.Text(a.stdout, r); err != nil {
@@ -247,7 +247,7 @@ func (a *app) showRun(o runOptions, r *result.Result) error {
 	return report.Summary(a.stdout, r, path) // below the tables, which are longer than a screen, what matters most
 }
 
-// judge is the exit code's reason, the gravest first.
+// judge is the exit code's reason, the most severe first.
 func judge(r *result.Result, target float64) error {
 	no := func(hint, format string, args ...any) error {
 		return problem.New(problem.Threshold, fmt.Errorf(format, args...), hint)

@@ -19,8 +19,8 @@ import (
 	"plimsoll/lab/view/report"
 )
 
-// lookOptions say how a run is looked at while it goes on.
-type lookOptions struct {
+// viewOptions say how a run is shown while it lasts.
+type viewOptions struct {
 	ui, uiStay bool
 	uiAddress  string
 	view       string
@@ -32,7 +32,7 @@ const (
 	viewLine  = "line"
 )
 
-func lookFlags(c *cobra.Command, o *lookOptions) {
+func viewFlags(c *cobra.Command, o *viewOptions) {
 	fs := c.Flags()
 	fs.BoolVar(&o.ui, "ui", false, "serve a live dashboard for a browser, with controls; prints its URL")
 	fs.StringVar(&o.uiAddress, "ui-address", dashboard.AddressDefault,
@@ -42,8 +42,8 @@ func lookFlags(c *cobra.Command, o *lookOptions) {
 		"progress as a live table or one line (default: a table on a terminal, a line elsewhere)")
 }
 
-// looks are the views of one run; without any, the zero value.
-type looks struct {
+// views are the views of one run; without any, the zero value.
+type views struct {
 	app     *app
 	picture *live.Picture
 	table   bool
@@ -52,9 +52,9 @@ type looks struct {
 	stay    bool
 }
 
-// openLooks opens the views before anything long begins.
-func (a *app) openLooks(o lookOptions) (*looks, error) {
-	l := &looks{app: a, stay: o.uiStay, table: !a.quiet && (o.view == viewTable || o.view == "" && a.meter.Redraws())}
+// openViews opens the views before anything long begins.
+func (a *app) openViews(o viewOptions) (*views, error) {
+	l := &views{app: a, stay: o.uiStay, table: !a.quiet && (o.view == viewTable || o.view == "" && a.meter.Redraws())}
 	if !o.ui && !l.table {
 		return l, nil
 	}
@@ -72,7 +72,7 @@ func (a *app) openLooks(o lookOptions) (*looks, error) {
 }
 
 // options lets a run be looked at.
-func (l *looks) options(o *run.Options) {
+func (l *views) options(o *run.Options) {
 	o.Live, o.Control = l.picture, l.control
 	if l.control != nil {
 		o.UsersMost = usersMax
@@ -80,7 +80,7 @@ func (l *looks) options(o *run.Options) {
 }
 
 // begin shows the table beneath the run's progress.
-func (l *looks) begin() {
+func (l *views) begin() {
 	if l.table {
 		l.app.meter.Below(func(width, height int) []string {
 			return report.Live(l.picture.Snapshot(),
@@ -91,7 +91,7 @@ func (l *looks) begin() {
 }
 
 // finish shows how it ended.
-func (l *looks) finish(r *result.Result, err error) {
+func (l *views) finish(r *result.Result, err error) {
 	if l.server == nil {
 		return
 	}
@@ -120,7 +120,7 @@ func ended(r *result.Result, err error, path string, here bool) live.Result {
 }
 
 // close ends the dashboard, at once or when the person has seen enough.
-func (l *looks) close(ctx context.Context) error {
+func (l *views) close(ctx context.Context) error {
 	if l.server == nil {
 		return nil
 	}

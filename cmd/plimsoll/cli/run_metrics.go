@@ -22,25 +22,25 @@ import (
 	"plimsoll/platform/worker/server"
 )
 
-// figureOptions say who else gets the figures of a run while it lasts.
+// figureOptions say where the figures of a run are published while it lasts.
 type figureOptions struct {
 	metrics, otlp string
 	cert, key     string // of the connection to whoever reads metrics; empty: it is not encrypted
-	token         string // what whoever reads metrics must bring; empty: nothing
-	insecure      bool   // also off loopback without a certificate
+	token         string // that readers of metrics must send; empty: none
+	insecure      bool   // allow other addresses than loopback without a certificate
 }
 
 func figureFlags(c *cobra.Command, o *figureOptions) {
 	c.Flags().StringVar(&o.metrics, "metrics", "",
-		"serve live figures for Prometheus at this `ADDRESS`, such as 127.0.0.1:9187")
+		"serve live Prometheus metrics at this `ADDRESS`, such as 127.0.0.1:9187")
 	c.Flags().StringVar(&o.cert, "metrics-cert", "", "`FILE` with the certificate for --metrics; encrypts the "+
 		"connection")
 	c.Flags().StringVar(&o.key, "metrics-key", "", "`FILE` with the private key of --metrics-cert")
-	c.Flags().StringVar(&o.otlp, "otlp", "", "send these figures to the OpenTelemetry collector at this `URL`, such "+
+	c.Flags().StringVar(&o.otlp, "otlp", "", "send these metrics to the OpenTelemetry collector at this `URL`, such "+
 		"as http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)
 }
 
-// check what can be told wrong before a run is prepared.
+// check finds mistakes before a run is prepared.
 func (o figureOptions) check() error {
 	if err := o.checkMetrics(); err != nil || o.otlp == "" {
 		return err
@@ -50,12 +50,12 @@ func (o figureOptions) check() error {
 	}
 	if os.Getenv(metrics.PushHeaders) != "" && !o.insecure && run.Unencrypted(o.otlp) {
 		return problem.New(problem.Usage, fmt.Errorf("--otlp %s: the headers of %s would be sent unencrypted", o.otlp,
-			metrics.PushHeaders), "reach the collector by https, or add --insecure in a network of its own")
+			metrics.PushHeaders), "reach the collector by https, or add --insecure on an isolated network")
 	}
 	return nil
 }
 
-// checkMetrics refuses an address that others reach without a token, or with one that others can read along.
+// checkMetrics refuses an address that other machines reach without a token, or with a token that is not encrypted.
 func (o figureOptions) checkMetrics() error {
 	if (o.cert == "") != (o.key == "") {
 		return problem.New(problem.Usage, errors.New("a certificate needs its key, and a key its certificate"),
@@ -72,14 +72,14 @@ func (o figureOptions) checkMetrics() error {
 			"listen on 127.0.0.1"
 	case o.cert == "" && !o.insecure:
 		why, hint = "the token would be sent unencrypted", "add --metrics-cert and --metrics-key; or listen on "+
-			"127.0.0.1 behind a tunnel, or in a network of its own with --insecure"
+			"127.0.0.1 behind a tunnel, or on an isolated network with --insecure"
 	default:
 		return nil
 	}
 	return problem.New(problem.Usage, fmt.Errorf("--metrics %s: %s", o.metrics, why), hint)
 }
 
-// figures opens both ways out of one registry.
+// figures opens both ways to read one registry.
 func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) {
 	if to.metrics == "" && to.otlp == "" {
 		return func() {}, nil
@@ -108,7 +108,7 @@ func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) 
 	return func() { pusher.Close(); served() }, nil
 }
 
-// handler of the figures, for whoever brings the token.
+// handler serves the figures to clients that send the token.
 func (o figureOptions) handler(live *metrics.Live) http.Handler {
 	if o.token == "" {
 		return live.Handler()
@@ -123,7 +123,7 @@ func serveFigures(live *metrics.Live, o figureOptions) (end func(), err error) {
 	}
 	listener, err := net.Listen("tcp", o.metrics)
 	if err != nil {
-		return nil, problem.New(problem.Environment, fmt.Errorf("show figures: %w", err),
+		return nil, problem.New(problem.Environment, fmt.Errorf("serve metrics: %w", err),
 			"choose another with --metrics; port 0 takes a free one")
 	}
 	if o.cert != "" {
@@ -135,7 +135,7 @@ func serveFigures(live *metrics.Live, o figureOptions) (end func(), err error) {
 		listener = tls.NewListener(listener, encrypted)
 	}
 	web := &http.Server{Handler: o.handler(live), ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: log.New(io.Discard, "", 0)} // what a client does wrong is no line of the run's
+		ErrorLog: log.New(io.Discard, "", 0)} // a client's mistakes do not belong in the output of the run
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -40,8 +40,7 @@ func (a *app) addRuns(root *cobra.Command) {
 	})
 }
 
-// recoverRuns completes runs whose process died, as far as they wrote down what they counted; else an older run would
-// be taken for the last.
+// recoverRuns completes runs whose process died, from their journals; otherwise an older run would pass for the last.
 func (a *app) recoverRuns() {
 	kept := keptRuns()
 	ids, err := kept.Unfinished()
@@ -64,7 +63,7 @@ func (a *app) recoverRuns() {
 
 func (a *app) showRuns(all []*result.Result) error {
 	if len(all) == 0 {
-		fmt.Fprintln(a.stdout, "no runs; 'plimsoll run' makes one")
+		fmt.Fprintln(a.stdout, "no runs; 'plimsoll run' creates one")
 		return nil
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

@@ -78,7 +78,7 @@ func BenchmarkProtectedUsers(b *testing.B) {
 				b.Errorf("%d users, %d operations, %d errors, %d overload, books clean: %v; %q", r.Users, r.Ops,
 					r.Errors, r.Overload, r.Audit.Clean, r.InvalidReasons)
 			}
-			b.ReportMetric(0, "ns/op")                              // the length of the run says nothing
+			b.ReportMetric(0, "ns/op")                              // the length of the run has no meaning
 			b.ReportMetric(time.Since(began).Seconds(), "s-in-all") // of it 90 s ramp and steady state
 			if bytes := r.Generator.UsersBytes; bytes != nil {
 				b.ReportMetric(*bytes, "B/user") // an estimate

@@ -62,17 +62,17 @@ On any address but loopback, users need passwords and connections must be encryp
 	config.FlagOnly(fs, "create")
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` and port to listen on; port 0 takes a free one")
 	config.Count(fs, &o.connections, "connections", 0, 0, 10000,
-		"most connections to the database; 0: the worker decides")
+		"maximum connections to the database; 0: the worker decides")
 	config.Count(fs, &o.concurrency, "concurrency", 0, 0, 100000,
-		"most requests carried out at once; 0: the worker decides")
+		"maximum requests carried out at once; 0: the worker decides")
 	config.Count(fs, &o.queue, "queue", 0, 0, 1000000,
-		"most requests that wait before more are refused; 0: the worker decides")
-	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "most sessions at once; 0: the worker decides")
+		"maximum requests that wait before more are refused; 0: the worker decides")
+	config.Count(fs, &o.sessions, "sessions", 0, 0, 1000000, "maximum sessions at once; 0: the worker decides")
 	o.secureOptions.flags(fs)
 	shapeFlags(c, &o.shapeOptions)
 	o.keepOptions.flags(fs)
 	config.Count(fs, &o.jobs, "jobs", jobsDefault, 0, threadsMax,
-		"most parts of background jobs at once; 0: leave them to other workers")
+		"maximum parts of background jobs at once; 0: leave them to other workers")
 	a.targetFlags(c, &o.target)
 }
 
@@ -141,7 +141,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 // the server is set.
 func (a *app) background(ctx context.Context, dsn string, shaped shape.Shape, concurrency int) (all *jobs.Jobs,
 	end func() error, err error) {
-	connections := 2 // for those who ask
+	connections := 2 // for requests about jobs
 	if concurrency > 0 {
 		connections = jobs.Connections(concurrency)
 	}
@@ -169,11 +169,11 @@ func (a *app) background(ctx context.Context, dsn string, shaped shape.Shape, co
 	}, nil
 }
 
-// recoverGroups that a crash left half-done; whatever fails, the worker goes on.
+// recoverGroups finishes groups that a crash left half-done; the worker continues if that fails.
 func (a *app) recoverGroups(ctx context.Context, db *database.Database, all *jobs.Jobs) {
 	log := a.workerLog()
 	if err := background.Recover(ctx, db, all, log); err != nil && ctx.Err() == nil {
-		log.Warn("look for groups that are half-done", "error", err)
+		log.Warn("find groups that are half-done", "error", err)
 	}
 }
 
@@ -188,7 +188,7 @@ func (a *app) listen(ctx context.Context, options server.Config, listener net.Li
 	return worker.Serve(ctx, listener)
 }
 
-// workerLog is quiet about what goes well: at load it would cost more than the work.
+// workerLog does not log successes: under load that would cost more than the work.
 func (a *app) workerLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

@@ -18,7 +18,7 @@ const (
 	collectStep    = 50
 )
 
-// collectRarely sets after each collection when the next one begins. Who sets GOGC decides for himself.
+// collectRarely sets after each collection when the next one begins. GOGC, if set, takes precedence.
 func collectRarely() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -37,8 +37,8 @@ func collectRarely() {
 	collected(new([16]byte)) // no tiny object: those share a block and may never be finalized
 }
 
-// collectAtLive is by how many per cent the heap may outgrow what lives, in steps, so that it is not set anew each
-// time.
+// collectAtLive is the percentage by which the heap may outgrow the live data, in steps, so that it is not set again
+// each time.
 func collectAtLive(live uint64) int {
 	at := garbageWorth * 100 / max(live, 1) / collectStep * collectStep
 	return int(min(max(at, collectAtLeast), collectAtMost))

@@ -21,7 +21,7 @@ import (
 // Bounds of what a worker keeps.
 const (
 	mebibyte = 1 << 20
-	// sessionShare of the memory is a worker's for session data: several workers share a machine.
+	// sessionShare is the share of the memory that a worker uses for session data: several workers share a machine.
 	sessionShare    = 16
 	eventFileMB     = 64
 	eventFilesOlder = 3
@@ -64,7 +64,7 @@ func (o *keepOptions) apply(c *server.Config) (done func(), err error) {
 	if o.events == "" {
 		return func() {}, nil
 	}
-	// Tried now, so that a wrong name is told at the start.
+	// Tried now, so that a wrong name is reported at the start.
 	file, err := os.OpenFile(o.events, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("open event log: %w", err),

@@ -30,12 +30,12 @@ func (o *secureOptions) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate; encrypts all connections; a changed file is "+
 		"read again")
 	fs.StringVar(&o.key, "tls-key", "", "`FILE` with the private key of --tls-cert")
-	fs.BoolVar(&o.insecure, "insecure", false, "listen off loopback without --passwords or without TLS")
-	config.Count(fs, &o.limits.AddressSessions, "address-sessions", 0, 0, 1000000, fmt.Sprintf("most sessions from "+
+	fs.BoolVar(&o.insecure, "insecure", false, "listen on other addresses than loopback without --passwords or TLS")
+	config.Count(fs, &o.limits.AddressSessions, "address-sessions", 0, 0, 1000000, fmt.Sprintf("maximum sessions from "+
 		"one client address; 0: %d, without limit from this machine", server.AddressSessionsDefault))
-	config.Count(fs, &o.limits.AddressLogins, "address-logins", 0, 0, 1000000, fmt.Sprintf("most log-ins per second "+
-		"from one client address; 0: %d, without limit from this machine", server.AddressLoginsDefault))
-	config.Count(fs, &o.limits.UserSessions, "user-sessions", 0, 0, 1000000, fmt.Sprintf("with --passwords, most "+
+	config.Count(fs, &o.limits.AddressLogins, "address-logins", 0, 0, 1000000, fmt.Sprintf("maximum log-ins per "+
+		"second from one client address; 0: %d, without limit from this machine", server.AddressLoginsDefault))
+	config.Count(fs, &o.limits.UserSessions, "user-sessions", 0, 0, 1000000, fmt.Sprintf("with --passwords, maximum "+
 		"sessions of one user; 0: %d, without limit from this machine", server.UserSessionsDefault))
 	config.Span(fs, &o.sessionIdle, "session-idle", session.IdleDefault, time.Second,
 		"end a session that was not used for this long")
@@ -52,7 +52,7 @@ func figuresTokenFlag(fs *pflag.FlagSet, file *string, usage string) {
 	config.Share(fs, "metrics-token-file")
 }
 
-// check refuses an address that others reach and everybody could use, or read along.
+// check refuses an address that other machines reach without a password or without encryption.
 func (o secureOptions) check(listen string) error {
 	if (o.cert == "") != (o.key == "") {
 		return problem.New(problem.Usage, errors.New("a certificate needs its key, and a key its certificate"),
@@ -72,7 +72,7 @@ func (o secureOptions) check(listen string) error {
 		return nil
 	}
 	return problem.New(problem.Usage, fmt.Errorf("--listen %s: %s", listen, why),
-		hint+"; or listen on 127.0.0.1 behind a tunnel, or in a network of its own with --insecure")
+		hint+"; or listen on 127.0.0.1 behind a tunnel, or on an isolated network with --insecure")
 }
 
 func (o secureOptions) apply(c *server.Config, log *slog.Logger) (err error) {

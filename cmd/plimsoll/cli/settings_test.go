@@ -105,7 +105,7 @@ func TestConfig_ConsentToDestroyIsNoSetting(t *testing.T) {
 			t.Errorf("%s can be set in a file", s.Key)
 		}
 		if s.Env == "" || s.Flag == "" {
-			t.Errorf("%+v", s)
+			t.Errorf("want a variable and a flag, got %+v", s)
 		}
 	}
 }

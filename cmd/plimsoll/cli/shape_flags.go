@@ -57,7 +57,8 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 		words(temptable.Clearings), "how to empty temp tables: always: TRUNCATE; ask: TRUNCATE after a query for "+
 			"rows; known: TRUNCATE if rows were written; delete: as known, but DELETE of few rows, so that the server "+
 			"keeps its plans (default: the shape's)")
-	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax, "most statements in one round trip; 0: the shape's default")
+	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax,
+		"maximum statements in one round trip; 0: the shape's default")
 	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync: the commit waits for the flush; "+
 		"group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; durable-ack: "+
 		"only the answer waits for the flush. A class of operations may have its own mode, such "+
@@ -66,7 +67,7 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
 }
 
-// tweakFlags are the flags of a shape besides its name.
+// tweakFlags are the flags of a shape, without its name.
 var tweakFlags = []string{flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability}
 
 // tweaked is the shape with other values of these flags.

@@ -40,7 +40,7 @@ archive their log also whether that fails, and how much waits for it.`,
 
 func (a *app) showStatus(all []cluster.Status) error {
 	if len(all) == 0 {
-		fmt.Fprintln(a.stdout, "no clusters; 'plimsoll up' makes one")
+		fmt.Fprintln(a.stdout, "no clusters; 'plimsoll up' creates one")
 		return nil
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

@@ -52,14 +52,15 @@ func serveCommand() ([]string, error) {
 	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
 }
 
-// ready gives the ERP's database, making what is missing, and how to take down what it started.
-func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, takeDown func() error, err error) {
+// prepareDatabase gives the ERP's database, creates what is missing, and returns how to stop what it started.
+func (a *app) prepareDatabase(ctx context.Context, o systemOptions) (dsn, profile string, takeDown func() error,
+	err error) {
 	if o.foreign() {
 		return o.dsn, "", func() error { return nil }, nil
 	}
 	if o.url != "" {
-		// Workers that run already have a base; one that is made here would be another.
-		dsn, takeDown, err := a.loaded(ctx, o.target,
+		// Workers that run already have a base; one created here would be another.
+		dsn, takeDown, err := a.lockForLoad(ctx, o.target,
 			"--url needs the database of those workers: --dsn, or a cluster that runs")
 		return dsn, "", takeDown, err
 	}
@@ -78,17 +79,17 @@ func (a *app) ready(ctx context.Context, o systemOptions) (dsn, profile string, 
 	return r.DSN().Secret(), r.Profile(), r.Close, nil
 }
 
-// readyFor is ready for what the scenario needs: without the ERP nothing is made.
-func (a *app) readyFor(ctx context.Context, o systemOptions, s *scenario.Scenario) (dsn, profile string,
+// prepareFor is prepareDatabase for what the scenario needs: without the ERP nothing is created.
+func (a *app) prepareFor(ctx context.Context, o systemOptions, s *scenario.Scenario) (dsn, profile string,
 	takeDown func() error, err error) {
 	if s.Application == scenario.ERP {
-		return a.ready(ctx, o)
+		return a.prepareDatabase(ctx, o)
 	}
 	nothing := func() error { return nil }
 	if o.foreign() || !s.NeedsDatabase() {
 		return o.dsn, "", nothing, nil
 	}
-	dsn, takeDown, err = a.loaded(ctx, o.target,
+	dsn, takeDown, err = a.lockForLoad(ctx, o.target,
 		"the scenario speaks to a database: name it with --dsn, or start a cluster with 'plimsoll up'")
 	return dsn, "", takeDown, err
 }

@@ -25,8 +25,8 @@ type target struct {
 	clusterFlag  *pflag.Flag
 }
 
-// foreign says whether the database is none of our clusters. A cluster that is named on
-// the command line goes before a connection string of the environment or the file.
+// foreign says whether the database is outside our clusters. A cluster named on the command line takes precedence over
+// a connection string from the environment or the file.
 func (t target) foreign() bool { return t.dsn != "" && !t.clusterFlag.Changed }
 
 // mayCreate says whether an empty database is for us: one of a cluster of ours is.
@@ -58,7 +58,7 @@ func engineFlag(c *cobra.Command, engine *string) {
 			cobra.ShellCompDirectiveDefault))
 }
 
-// clusters of the state directory; what they have to say goes between the progress.
+// clusters of the state directory; their messages appear between the progress.
 func (a *app) clusters() *cluster.Store {
 	s := cluster.Open("")
 	s.Say = func(message string) { a.meter.Say("%s", message) }
@@ -101,9 +101,8 @@ func (a *app) pick(ctx context.Context, name string) (string, error) {
 		"name one with --cluster or in the configuration file")
 }
 
-// pickOrName is pick for commands that make the cluster that is missing: it is called
-// after its flavour. An engine that is asked for by its flavour is that cluster's, whichever else runs.
-// Any other name that no cluster has is taken for a slip.
+// pickOrName is pick for commands that create a missing cluster: it is named after its flavour. An engine requested by
+// its flavour means the cluster of that name, whichever else runs. Any other name without a cluster is a mistake.
 func (a *app) pickOrName(ctx context.Context, name, engine string) (string, error) {
 	if name == "" && isFlavour(engine) {
 		return engine, nil
@@ -119,18 +118,17 @@ func (a *app) pickOrName(ctx context.Context, name, engine string) (string, erro
 		}
 		return s.Flavour, err
 	}
-	return name, a.known(ctx, name, engine)
+	return name, a.checkEngine(ctx, name, engine)
 }
 
-// known says that a cluster is there and has the engine that is asked for, which would otherwise
-// be the figures of another.
-func (a *app) known(ctx context.Context, name, engine string) error {
+// checkEngine checks that a cluster exists and has the requested engine: figures of another one would mislead.
+func (a *app) checkEngine(ctx context.Context, name, engine string) error {
 	c, err := a.clusters().Find(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && isFlavour(name):
-		return nil // it is made
+		return nil // it will be created
 	case errors.Is(err, fs.ErrNotExist):
-		// a mistyped flavour names a cluster that would be made
+		// a mistyped flavour would otherwise create a cluster
 		return problem.New(problem.Usage, err, human.NearestHint(name, append(a.clusterNames(), flavours...),
 			"plimsoll up "+name+" creates it"))
 	case err != nil:
@@ -140,7 +138,7 @@ func (a *app) known(ctx context.Context, name, engine string) error {
 		"leave out --engine, or create another cluster: plimsoll up NAME --engine "+engine)
 }
 
-// flavours name the clusters that are made where they are missing.
+// flavours name the clusters that are created if missing.
 var flavours = []string{installation.Plimsoll, installation.Vanilla, installation.Stock, installation.System}
 
 func isFlavour(name string) bool { return slices.Contains(flavours, name) }
@@ -184,8 +182,8 @@ func running(ctx context.Context, c *cluster.Cluster) error {
 		"start it: plimsoll up "+c.Name())
 }
 
-// database gives the connection string of the ERP's database, which is made in a
-// local cluster where it is missing.
+// database gives the connection string of the ERP's database, which is created in a
+// local cluster if it is missing.
 func (a *app) database(ctx context.Context, t target) (string, error) {
 	if t.foreign() {
 		return t.dsn, nil
@@ -200,8 +198,8 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 	return c.DSN(rig.Database).Secret(), nil
 }
 
-// loaded gives the database of a local cluster that runs, and keeps every other load off it until it is released.
-func (a *app) loaded(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
+// lockForLoad gives the database of a local cluster that runs, and keeps every other load off it until it is released.
+func (a *app) lockForLoad(ctx context.Context, t target, missing string) (dsn string, release func() error, err error) {
 	c, err := a.mustRun(ctx, t.cluster)
 	if err != nil {
 		return "", nil, problem.WithHint(err, missing)
@@ -223,7 +221,7 @@ func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]str
 	return a.clusterNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// clusterNames are those there are; none when they cannot be told.
+// clusterNames are all; none if they cannot be read.
 func (a *app) clusterNames() (names []string) {
 	all, _ := cluster.Open("").List()
 	for _, c := range all {

@@ -32,7 +32,7 @@ each node, a cache line between pairs of processors, reading the clock, a sleep,
 the round trip to the database. Each item has a verdict:
 
   trustworthy    nothing contradicts it
-  odd            it contradicts itself or a probe, or no hardware is like that
+  odd            it contradicts itself or a probe, or no real hardware looks like that
   harmful        it costs speed here
   not measured   with the reason
 
@@ -61,7 +61,7 @@ func (a *app) topology(ctx context.Context, args []string, o topologyOptions) er
 		return a.compareTopologies(args)
 	}
 	if len(args) > 0 {
-		return problem.New(problem.Usage, errors.New("files are for --compare"),
+		return problem.New(problem.Usage, errors.New("files apply only to --compare"),
 			"plimsoll topology --compare "+args[0]+" …")
 	}
 	options := layout.Options{Root: o.root, Dir: o.dir, Within: o.within, Software: software().Version,
@@ -102,7 +102,7 @@ func (a *app) topologyServer(ctx context.Context, o topologyOptions, options *la
 		options.DSN = c.DSN(rig.Database).Secret()
 	}
 	if options.Dir == "" {
-		options.Dir = filepath.Dir(c.DataDir()) // beside the data, not in it
+		options.Dir = filepath.Dir(c.DataDir()) // next to the data, not in it
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (a *app) topologyServer(ctx context.Context, o topologyOptions, options *la
 func (a *app) compareTopologies(args []string) error {
 	if len(args) != 2 {
 		return problem.New(problem.Usage, errors.New("--compare needs two files"),
-			"keep them with: plimsoll topology --json > FILE")
+			"create them with: plimsoll topology --json > FILE")
 	}
 	one, err := layout.Load(args[0])
 	if err != nil {

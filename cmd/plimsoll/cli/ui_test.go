@@ -118,9 +118,9 @@ func (r *uiRun) changes(t *testing.T) {
 	t.Helper()
 	tile := `document.querySelector("#tiles dd").textContent.trim()`
 	r.Do(t, chromedp.Click("#pause", chromedp.ByQuery))
-	r.until(t, text("phase")+` === "Paused by hand" && `+text("pause")+` === "Resume"`)
+	r.until(t, text("phase")+` === "Paused by the user" && `+text("pause")+` === "Resume"`)
 	r.Do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("p"))
-	r.until(t, text("phase")+` !== "Paused by hand"`)
+	r.until(t, text("phase")+` !== "Paused by the user"`)
 	r.Do(t, chromedp.KeyEvent("+"))
 	r.until(t, tile+` === "66"`)
 	r.Do(t, chromedp.KeyEvent("u"), chromedp.SendKeys("#users", kb.Control+"a", chromedp.ByQuery),
@@ -161,7 +161,7 @@ func (r *uiRun) ends(t *testing.T) {
 	r.Do(t, chromedp.Click("#end-yes", chromedp.ByQuery))
 	r.until(t, `!document.getElementById("result").hidden`)
 	if said := browsertest.Ask[string](t, r.Visit, text("result")); !strings.Contains(said, "not valid") ||
-		!strings.Contains(said, "changed by hand") || !strings.Contains(said, "audit: clean") {
+		!strings.Contains(said, "changed by the user") || !strings.Contains(said, "audit: clean") {
 		t.Errorf("the result is told as %q", said)
 	}
 	r.Shoot(t, "live-over")
@@ -180,7 +180,7 @@ func (r *uiRun) finish(t *testing.T, code int) {
 			kept.Conditions.Load.Changes)
 	}
 	if !strings.Contains(r.stderr.String(), "the dashboard stays until Ctrl-C") {
-		t.Errorf("%s", r.stderr)
+		t.Errorf("want that the dashboard stays, got %s", r.stderr)
 	}
 }
 

@@ -42,7 +42,7 @@ not run, up to max_slot_wal_keep_size. With --sync its commits wait until the st
 flushed them: nothing acknowledged is lost with the primary, but while no synchronous
 standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 		Example: `  plimsoll up                              our PostgreSQL, tuned for this machine
-  plimsoll up --flavour vanilla            stock PostgreSQL beside it, for comparison
+  plimsoll up --flavour vanilla            stock PostgreSQL next to it, for comparison
   plimsoll up big --memory 4GB --port 5440
   plimsoll up --engine /usr/lib/postgresql/16
   plimsoll up slow --flush-latency 2ms     as on a disk whose flushes take 2 ms
@@ -65,7 +65,7 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 	fs.StringVar(&o.flushLatency, "flush-latency", "", "minimum time of a flush, such as 0.5ms or 2ms, so that "+
 		"results do not depend on this machine's disk; 0: what the disk takes; needs a C compiler once")
 	config.Choice(fs, &o.log, "log", "", cluster.LogChoices, "write-ahead log kept: minimal (default of the tuned "+
-		"profile), replica: for standbys and backups, archive: also for a restore to any moment")
+		"profile), replica: for standbys and backups, archive: also for point-in-time recovery")
 	fs.BoolVar(&o.replica, "replica", false, "make NAME a standby of a running cluster")
 	fs.StringVar(&o.primary, "of", "", "with --replica: the primary's `NAME` (default: the running one)")
 	fs.BoolVar(&o.sync, "sync", false, "with --replica: the primary's commits wait for this standby")
@@ -82,10 +82,10 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 		return a.upReplica(ctx, name, o)
 	}
 	if o.primary != "" || o.sync {
-		return problem.New(problem.Usage, fmt.Errorf("--of and --sync are for standbys"), "add --replica")
+		return problem.New(problem.Usage, fmt.Errorf("--of and --sync apply only to standbys"), "add --replica")
 	}
 	if _, err := a.clusters().Find(name); o.flavour == "" && errors.Is(err, fs.ErrNotExist) {
-		o.engine = specEngine(name, o.engine) // a cluster named vanilla runs nothing else
+		o.engine = specEngine(name, o.engine) // a cluster named vanilla runs only vanilla
 	}
 	engine, err := resolveEngine(ctx, o.flavour, o.engine)
 	if err != nil {
@@ -124,7 +124,7 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// warnLost says once what a server without our patches goes without.
+// warnLost says once what a server without our patches lacks.
 func (a *app) warnLost(s installation.Server) {
 	if lost := s.Lost(); lost != "" && s.Flavour != installation.Vanilla {
 		a.meter.Say("note: this is not Plimsoll's PostgreSQL but %s\n      %s\n      'make engine' builds Plimsoll's",
@@ -139,8 +139,8 @@ func engineOf(flavour, engine string) string {
 	return cmp.Or(engine, flavour)
 }
 
-// resolveEngine finds the engine and holds it against the flavour asked for: an
-// installation without patches can stand for vanilla, never for plimsoll.
+// resolveEngine finds the engine and checks it against the requested flavour: an installation without patches passes
+// for vanilla, never for plimsoll.
 func resolveEngine(ctx context.Context, flavour, engine string) (installation.Server, error) {
 	s, err := installation.Find(ctx, engineOf(flavour, engine))
 	if err != nil {

@@ -157,7 +157,7 @@ html = "a b.html"
 	}
 	if x.users != 30000 || x.think != 20*time.Minute || x.target != 0.85 || !x.keep || x.html != "a b.html" ||
 		x.flavour != "vanilla" || x.memory != 12 {
-		t.Errorf("%+v", x)
+		t.Errorf("want the values of the file, got %+v", x)
 	}
 }
 

@@ -23,7 +23,7 @@ type value struct {
 }
 
 // Read reads the file at path and holds it against the settings there are. A file
-// that nobody asked for may be missing; named is true when somebody did.
+// that the user did not name may be missing; named says whether it was named.
 func Read(path string, named bool, settings []Setting) (*File, error) {
 	f := &File{Path: path, values: map[string]value{}}
 	read, err := tomlfile.Read(path)

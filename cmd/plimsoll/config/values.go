@@ -89,7 +89,7 @@ type choice struct {
 	from []string
 }
 
-// Choice defines a flag that takes one of a few words; "" stands for none chosen.
+// Choice defines a flag that takes one of a few words; "" means none.
 func Choice(fs *pflag.FlagSet, p *string, name, def string, from []string, usage string) {
 	*p = def
 	fs.Var(&choice{p, from}, name, usage)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// kinds says in plain words what a flag of each type takes.
+// kinds describes the values of each type of flag.
 var kinds = map[string]string{
 	"int":      "a whole number",
 	"int64":    "a whole number",
@@ -35,7 +35,7 @@ type Reason string
 func (r Reason) Error() string { return string(r) }
 
 // Wrong says that text is no value for the flag or key called name. Our own value
-// types give their Reason; the standard ones speak of parsing, so they are put into words.
+// types give their Reason; the errors of the standard ones describe parsing, so they are replaced.
 func Wrong(name string, f *pflag.Flag, text string, err error) error {
 	var reason Reason
 	if errors.As(err, &reason) {
@@ -82,7 +82,7 @@ func (v value) described() string {
 	case int64, float64:
 		return fmt.Sprintf("number %v", raw)
 	case bool:
-		return fmt.Sprintf("truth value %v", raw)
+		return fmt.Sprintf("boolean %v", raw)
 	case []any:
 		return "list"
 	}

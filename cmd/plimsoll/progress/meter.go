@@ -78,7 +78,7 @@ func New(w io.Writer, o Options) *Meter {
 }
 
 // Phase begins a stretch of work, which ends the one before. total is how much
-// there is in units, or 0 when nobody knows; the unit "" counts time, of which no rate is shown.
+// there is in units, or 0 if that is unknown; the unit "" counts time, of which no rate is shown.
 func (m *Meter) Phase(name string, total float64, unit string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package damage owns the kinds of damage that the audit must name and a repair must mend or name, and does them: each
-// to a document of its own.
+// Package damage owns the kinds of damage that the audit must name and a repair must mend or name, and inflicts them,
+// each on a document of its own.
 package damage
 
 import (
@@ -136,7 +136,7 @@ var All = map[string]Damage{
 	"DirectionOfStock": {books.OtherGoodsReceipt, moved("stock", "expense = true"), "stock 1.expense", ""},
 	"MovementThatIsGone": {books.GoodsSale, "DELETE FROM acc_stock WHERE recorder = {id} AND line = 1",
 		"stock", ""},
-	"MovementTooMany": {books.GoodsSale, again("acc_output_vat"), "output_vat 3", ""},
+	"MovementTooMany": {books.GoodsSale, duplicateFirstRow("acc_output_vat"), "output_vat 3", ""},
 	"BatchOfAReceipt": {books.GoodsReceipt, moved("batches", "quantity = quantity + 1"),
 		"batches 1.quantity", ""},
 	"CostOfABatch": {books.InternalConsumption, moved("batches", "amount = amount + 1"),
@@ -203,7 +203,7 @@ var All = map[string]Damage{
 	"AccountOfAnEntry":   {books.OtherGoodsReceipt, entry("credit = '90'"), "general 1.credit", ""},
 	"EntryThatIsGone": {books.InvoiceReceived, "DELETE FROM gl_general WHERE recorder = {id}",
 		"general", ""},
-	"EntryTooMany": {books.InternalConsumption, again("gl_general"), "general 2", ""},
+	"EntryTooMany": {books.InternalConsumption, duplicateFirstRow("gl_general"), "general 2", ""},
 	"EntryOfARegistrar": {books.SettlementRegistrar, entry("credit_2 = {contract}"),
 		"general 1.credit_2", ""},
 	"EntryOfACommission":  {books.AssetCommissioning, entry("amount = 0"), "general 1.amount", ""},
@@ -277,14 +277,14 @@ func entry(set string) string {
 	return "UPDATE gl_general SET " + set + " WHERE recorder = {id} AND line = 1"
 }
 
-// again copies the first row of a document's record set to its end.
-func again(table string) string {
+// duplicateFirstRow copies the first row of a document's record set to its end.
+func duplicateFirstRow(table string) string {
 	return "DO $$ DECLARE one " + table + "; BEGIN SELECT * INTO one FROM " + table + " WHERE recorder = {id} AND " +
 		"line = 1; one.line = (SELECT max(line) + 1 FROM " + table + " WHERE recorder = {id}); INSERT INTO " + table +
 		" SELECT one.*; END $$"
 }
 
-// BackupOnly says whether nothing in the books knows what a damage has destroyed: a document's own fields and lines,
+// BackupOnly says whether nothing in the books shows what a damage has destroyed: a document's own fields and lines,
 // which everything else follows from, or a catalog. All others a repair undoes.
 func BackupOnly(name string) bool { return slices.Contains(backupOnly, name) }
 

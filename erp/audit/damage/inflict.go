@@ -15,7 +15,7 @@ import (
 )
 
 // Inflict damages: each is done to a posted document that no other is done to. The answer is what its violation names.
-// Words replace what the SQL has in braces, beside {type} and {id}.
+// Words replace what the SQL has in braces, besides {type} and {id}.
 func Inflict(ctx context.Context, conn *pgx.Conn, damages map[string]Damage, words []string) (map[string]string,
 	error) {
 	names := slices.SortedFunc(maps.Keys(damages), func(one, other string) int {
@@ -34,7 +34,7 @@ func Inflict(ctx context.Context, conn *pgx.Conn, damages map[string]Damage, wor
 			return nil, fmt.Errorf("damage %s: %w", name, err)
 		}
 		if found == "" {
-			return nil, fmt.Errorf("damage %s: no %s is left that has what it needs", name, d.Of)
+			return nil, fmt.Errorf("damage %s: no suitable %s is left", name, d.Of)
 		}
 		used, subjects[name] = append(used, found), found
 	}

@@ -34,7 +34,7 @@ func Start(t testing.TB, dsn string, concurrency int) *Worker {
 	return w
 }
 
-// Open is for who asks for jobs and does not work on them.
+// Open is for callers that submit jobs and do not work on them.
 func Open(t testing.TB, dsn string, concurrency int) *jobs.Jobs {
 	t.Helper()
 	all, err := background.New(databasetest.Connect(t, dsn,

@@ -50,7 +50,7 @@ func TestTree(t *testing.T) {
 	})
 	t.Run("OfNobodyIsAnError", func(t *testing.T) {
 		if used, err := Tree(1 << 30); err == nil {
-			t.Errorf("%v", used)
+			t.Errorf("a process that does not exist used %v, want an error", used)
 		}
 	})
 }

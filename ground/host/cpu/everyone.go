@@ -24,7 +24,7 @@ func (e Everyone) Tree(root int) (sum time.Duration, err error) {
 	if _, found := e.all[root]; !found {
 		return 0, fmt.Errorf("read process %d: it is not there", root)
 	}
-	e.walk(root, func(_ int, p process) { sum += p.used + p.buried })
+	e.walk(root, func(_ int, p process) { sum += p.used + p.reaped })
 	return sum, nil
 }
 
@@ -41,7 +41,7 @@ const kernelThreads = 2
 // Usage is what a process used.
 type Usage struct {
 	Own    time.Duration
-	Buried time.Duration // by its children that have ended
+	Reaped time.Duration // by its children that have ended
 }
 
 // Family is who descends from some roots, or did in an earlier reading: whoever kills a server makes orphans of its
@@ -71,7 +71,7 @@ func (e Everyone) Others(roots ...int) map[int]Usage {
 	others := map[int]Usage{}
 	for pid, p := range e.all {
 		if _, member := ours[pid]; !member {
-			others[pid] = Usage{p.used, p.buried}
+			others[pid] = Usage{p.used, p.reaped}
 		}
 	}
 	e.subtractOurs(roots, others)
@@ -88,7 +88,7 @@ func Spent(before, after map[int]Usage, most time.Duration) time.Duration {
 
 func sumOf(all map[int]Usage) (sum time.Duration) {
 	for _, u := range all {
-		sum += u.Own + u.Buried
+		sum += u.Own + u.Reaped
 	}
 	return sum
 }

@@ -11,11 +11,11 @@ func TestOthers(t *testing.T) {
 	const s = time.Second
 	e := Everyone{
 		all: map[int]process{
-			1: {parent: 0, used: 5 * s, buried: 50 * s}, 2: {parent: 0, used: 9 * s}, 3: {parent: 2, used: 8 * s},
-			10: {parent: 1, used: 7 * s}, 11: {parent: 10, used: 6 * s, buried: s}, // a shell and the lab
+			1: {parent: 0, used: 5 * s, reaped: 50 * s}, 2: {parent: 0, used: 9 * s}, 3: {parent: 2, used: 8 * s},
+			10: {parent: 1, used: 7 * s}, 11: {parent: 10, used: 6 * s, reaped: s}, // a shell and the lab
 			12: {parent: 11, used: 4 * s},                                            // a worker
-			20: {parent: 1, used: 3 * s, buried: 2 * s},                              // the postmaster
-			30: {parent: 1, used: s}, 31: {parent: 30, used: 20 * s, buried: 10 * s}, // somebody else's build
+			20: {parent: 1, used: 3 * s, reaped: 2 * s},                              // the postmaster
+			30: {parent: 1, used: s}, 31: {parent: 30, used: 20 * s, reaped: 10 * s}, // somebody else's build
 		},
 		children: map[int][]int{0: {1, 2}, 1: {10, 20, 30}, 2: {3}, 10: {11}, 11: {12}, 30: {31}},
 	}
@@ -36,11 +36,11 @@ func TestOthers(t *testing.T) {
 func TestSpent_IsNoMoreThanTheProcessorsCanDo(t *testing.T) {
 	const s = time.Second
 	parentReadFirst := map[int]Usage{30: {Own: s}}
-	behind := map[int]Usage{30: {Own: s, Buried: 141 * s}}
+	behind := map[int]Usage{30: {Own: s, Reaped: 141 * s}}
 	if got := Spent(parentReadFirst, behind, 20*s); got != 20*s {
 		t.Errorf("%v of two processors in 10 s", got)
 	}
-	if got := Spent(behind, map[int]Usage{30: {Own: 2 * s, Buried: 144 * s}}, 20*s); got != 4*s {
+	if got := Spent(behind, map[int]Usage{30: {Own: 2 * s, Reaped: 144 * s}}, 20*s); got != 4*s {
 		t.Errorf("%v, want 4 s", got)
 	}
 	if got := Spent(behind, parentReadFirst, 20*s); got != 0 {

@@ -21,7 +21,7 @@ type process struct {
 	parent int
 	began  int64         // clock ticks after the machine's start
 	used   time.Duration // by itself
-	buried time.Duration // by children that have ended and were waited for
+	reaped time.Duration // by children that have ended and were waited for
 }
 
 func readProcess(pid int) (process, error) {
@@ -37,7 +37,7 @@ func readProcess(pid int) (process, error) {
 	number := func(field int) int64 { n, _ := strconv.ParseInt(fields[field-3], 10, 64); return n }
 	ticks := func(field int) time.Duration { return time.Duration(number(field)) * clockTick }
 	return process{parent: int(number(4)), began: number(22), used: ticks(14) + ticks(15),
-		buried: ticks(16) + ticks(17)}, nil
+		reaped: ticks(16) + ticks(17)}, nil
 }
 
 // Tree is the processor time of a process and all its descendants, including dead ones whose parents are alive. It only
@@ -51,10 +51,10 @@ func Tree(root int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	sum := top.used + top.buried
+	sum := top.used + top.reaped
 	for queue := children[root]; len(queue) > 0; queue = queue[1:] {
 		p := all[queue[0]]
-		sum += p.used + p.buried
+		sum += p.used + p.reaped
 		queue = append(queue, children[queue[0]]...)
 	}
 	return sum, nil

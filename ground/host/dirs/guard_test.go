@@ -40,7 +40,7 @@ func TestGuard_RefusesRootWhatOthersMaySwap(t *testing.T) {
 			c.make(t, dir)
 			err := Guard(filepath.Join(dir, "clusters"))
 			if (err != nil) != c.want {
-				t.Errorf("%v", err)
+				t.Errorf("error %v, want one: %t", err, c.want)
 			}
 			if err != nil && (problem.ClassOf(err) != problem.Environment || problem.HintOf(err) == "") {
 				t.Errorf("%v: class %v, hint %q", err, problem.ClassOf(err), problem.HintOf(err))

@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 	}
 	if since := got["vda"].Since(Work{Reads: 90, Busy: 20 * time.Millisecond}); since.Reads != 10 ||
 		since.Busy != 100*time.Millisecond {
-		t.Errorf("%+v", since)
+		t.Errorf("want 10 reads in 100 ms, got %+v", since)
 	}
 }
 

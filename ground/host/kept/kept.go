@@ -1,5 +1,5 @@
-// Package kept owns files of what a long work has seen, so that the same command goes on where another one ended: a
-// line of JSON for the conditions, then one for each result.
+// Package kept owns the result files of long commands, so that the same command continues where another one ended: a
+// line of JSON for the settings, then one for each result.
 package kept
 
 import (
@@ -21,13 +21,13 @@ type File struct {
 	lock *lock.Lock
 }
 
-// Open locks the file and returns its results. A file of other conditions is refused; half a line, which a killed
-// process leaves, is cut off.
+// Open locks the file and returns its results. A file recorded with other settings is refused; an incomplete line, as a
+// killed process leaves it, is cut off.
 func Open(ctx context.Context, path, owner string, conditions any) (*File, [][]byte, error) {
 	l, err := lock.Acquire(ctx, path+".lock", owner, 0)
 	if err != nil {
-		return nil, nil, problem.New(problem.Environment, fmt.Errorf("keep what is seen in %s: %w", path, err),
-			"wait for that run, or give another file")
+		return nil, nil, problem.New(problem.Environment, fmt.Errorf("store results in %s: %w", path, err),
+			"wait for that run, or name another file")
 	}
 	k := &File{lock: l}
 	results, err := k.open(path, conditions)
@@ -38,7 +38,7 @@ func Open(ctx context.Context, path, owner string, conditions any) (*File, [][]b
 }
 
 func failed(err error) error {
-	return problem.New(problem.Environment, fmt.Errorf("keep what is seen: %w", err), "")
+	return problem.New(problem.Environment, fmt.Errorf("store results: %w", err), "")
 }
 
 func (k *File) open(path string, conditions any) ([][]byte, error) {
@@ -53,8 +53,8 @@ func (k *File) open(path string, conditions any) ([][]byte, error) {
 	}
 	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 	if len(text) > 0 && !bytes.Equal(lines[0], first) {
-		return nil, problem.New(problem.Usage, fmt.Errorf("%s: it was made under other conditions", path),
-			"give another file")
+		return nil, problem.New(problem.Usage, fmt.Errorf("%s: it was recorded with other settings", path),
+			"name another file, or repeat the command that recorded it")
 	}
 	if k.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 		return nil, failed(err)
@@ -90,7 +90,7 @@ func (k *File) write(text []byte) error {
 	return nil
 }
 
-// Close gives the file free.
+// Close unlocks the file.
 func (k *File) Close() (err error) {
 	if k == nil {
 		return nil
@@ -101,7 +101,8 @@ func (k *File) Close() (err error) {
 	return errors.Join(err, k.lock.Remove())
 }
 
-// Unreadable is the problem of a result that is none of this work; lines are counted from 1, the conditions included.
+// Unreadable is the problem of a line that is not a result of this command; lines are counted from 1, that of the
+// settings included.
 func Unreadable(path string, result int, err error) error {
-	return problem.New(problem.Usage, fmt.Errorf("%s: line %d: %w", path, result+2, err), "give another file")
+	return problem.New(problem.Usage, fmt.Errorf("%s: line %d: %w", path, result+2, err), "name another file")
 }

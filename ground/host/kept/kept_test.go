@@ -38,11 +38,11 @@ func TestOpen_GoesOnWhereAnotherEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "\"a\"\n1\n2\n3\n" {
-		t.Errorf("%q", text)
+		t.Errorf("want settings and three results, got %q", text)
 	}
 	if _, _, err := Open(t.Context(), path, "test", "b"); err == nil || problem.ClassOf(err) != problem.Usage ||
-		!strings.Contains(err.Error(), "other conditions") {
-		t.Errorf("%v", err)
+		!strings.Contains(err.Error(), "recorded with other settings") {
+		t.Errorf("error %v, want a usage error about the other settings", err)
 	}
 	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
 		t.Errorf("left: %s", left)

@@ -62,7 +62,7 @@ func TestReadLimits(t *testing.T) {
 	}
 }
 
-// The server may be in a control group of its own: ours says nothing about its memory.
+// The server may be in a control group of its own: ours does not limit its memory.
 func TestReadLimits_OfAnotherProcess(t *testing.T) {
 	root := files.Tree(t, map[string]string{
 		"proc/self/cgroup": "0::/user\n", "proc/4711/cgroup": "0::/system/postgresql\n",

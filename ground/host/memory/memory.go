@@ -81,5 +81,5 @@ func parse(pid int, text string, kind Kind) (int64, error) {
 	return 0, fmt.Errorf("read memory of process %d: %w: %s", pid, errNone, kind)
 }
 
-// errNone: a process that is ending has given its memory back before it is a zombie.
+// errNone: a process that is ending has released its memory before it is a zombie.
 var errNone = errors.New("there is none of this kind")

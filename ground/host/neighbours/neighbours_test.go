@@ -18,12 +18,15 @@ func TestNeighbours(t *testing.T) {
 	n.Look(9*s, map[int]cpu.Usage{7: {Own: 0}}) // of the ramp
 	n.Look(10*s, map[int]cpu.Usage{7: {Own: 100 * s}, 9: {}, 10: {Own: 2 * s}})
 	n.Look(15*s, map[int]cpu.Usage{7: {Own: 103 * s}, 8: {Own: 2 * s}, 9: {}, 10: {Own: 4 * s}})
-	n.Look(20*s, map[int]cpu.Usage{7: {Own: 104 * s}, 9: {Buried: 4 * s}}) // 8 was killed, cc1 ended
+	n.Look(20*s, map[int]cpu.Usage{7: {Own: 104 * s}, 9: {Reaped: 4 * s}}) // 8 was killed, cc1 ended
 	n.Look(40*s, map[int]cpu.Usage{7: {Own: 900 * s}})                     // of the drain
 	all, neighbours := n.Share()
 	// 3 + 2 + 2 of the first five seconds; of the others a sum that shrinks by what was killed counts for nothing.
-	if all == nil || *all != 7.0/20 {
-		t.Errorf("%v", *all)
+	if all == nil {
+		t.Fatal("no share of the processors, want 7/20")
+	}
+	if *all != 7.0/20 {
+		t.Errorf("share %v of the processors, want 7/20", *all)
 	}
 	if len(neighbours) != 2 || neighbours[0] != (Neighbour{Name: "stress", Processes: 2, Share: 6.0 / 20}) ||
 		neighbours[1] != (Neighbour{Name: "cc1", Processes: 1, Share: 2.0 / 20}) {

@@ -103,7 +103,7 @@ const (
 func Flushes(ctx context.Context, dir string, until time.Time) (t Times, err error) {
 	file, err := os.CreateTemp(dir, ".plimsoll-probe-")
 	if err != nil {
-		return t, fmt.Errorf("make a file: %w", err)
+		return t, fmt.Errorf("create a file: %w", err)
 	}
 	defer file.Close()
 	if err := os.Remove(file.Name()); err != nil {

@@ -1,7 +1,7 @@
 // Package probe measures what this machine's hardware costs a database: memory, cache lines between cores, the clock,
 // sleeps, and flushes of a folder's device. Each probe ends at its deadline and with its context, and leaves nothing.
 //
-// The least of many short batches is the hardware's own figure also on a busy machine: what a batch loses to others is
+// The least of many short batches is the hardware's own figure, even on a busy machine: what a batch loses to others is
 // in the median. Go starts no thread from a pinned one, and a pinned thread ends with its goroutine.
 package probe
 
@@ -29,7 +29,7 @@ type Times struct {
 // TimesOf sorts what was measured.
 func TimesOf(all []float64) (t Times, err error) {
 	if len(all) == 0 {
-		return t, fmt.Errorf("the time was over before anything was measured")
+		return t, fmt.Errorf("timed out before anything was measured")
 	}
 	slices.Sort(all)
 	n := len(all)
@@ -113,7 +113,7 @@ func (a *Area) chain() {
 	}
 }
 
-// Close gives the memory back.
+// Close releases the memory.
 func (a *Area) Close() { _ = unix.Munmap(a.raw) }
 
 // chaseSink keeps the compiler from leaving the chase out.

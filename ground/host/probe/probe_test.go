@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// soon is when a probe ends that cannot work.
+// soon is the deadline of a probe that cannot work.
 func soon() time.Time { return time.Now().Add(100 * time.Millisecond) }
 
 func sane(t *testing.T, what string, got Times, err error) {

@@ -13,20 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Requests is what became of reads that were made side by side.
+// Requests describes reads that were made concurrently.
 type Requests struct {
-	Asked float64 `json:"asked"` // side by side, as the program asked
-	Below float64 `json:"below"` // side by side below a limit on the way, on average
+	Asked float64 `json:"asked"` // concurrent reads that the program issued
+	Below float64 `json:"below"` // concurrent reads below a limit on the way, on average
 	PerS  float64 `json:"per_s"`
 	MS    float64 `json:"ms"`       // of one, as the program waited
 	Own   float64 `json:"below_ms"` // of it below the limit
 }
 
-// through is the share of what was asked for that is under way where there is no limit, or none that is met.
+// through is the share of the issued reads that is under way if there is no limit, or if it is not reached.
 const through = 0.8
 
-// Limit on the way that Requests shows: a queue above, as many requests below as the limit lets through, and more
-// asked for. 0: everything that was asked for was under way.
+// Limit on the way that Requests shows: a queue above it, as many requests below as it lets through, and more that were
+// issued. 0: everything that was issued was under way.
 func (r Requests) Limit() float64 {
 	if r.Below >= through*r.Asked {
 		return 0
@@ -39,8 +39,8 @@ const (
 	readsPages = 4096 // of the file: 32 MB
 )
 
-// Read pages at random, so many side by side, around the page cache. At most `limit` are let through at once, as a
-// hypervisor or a controller does; 0: all. The file has no name.
+// Read reads random pages, as many at once as asked, bypassing the page cache. At most `limit` are let through at once,
+// as a hypervisor or a controller does; 0: all. The file has no name.
 func Read(ctx context.Context, dir string, asked, limit int, until time.Time) (r Requests, err error) {
 	file, err := nameless(dir)
 	if err != nil {
@@ -60,7 +60,7 @@ func Read(ctx context.Context, dir string, asked, limit int, until time.Time) (r
 		go func() {
 			defer all.Done()
 			page, rng := aligned(), rand.New(rand.NewPCG(uint64(i), 7))
-			// Each reads once, also where making the file has taken all the time.
+			// Each reads once, even if creating the file has taken all the time.
 			for n := 0; failed.Load() == nil && ctx.Err() == nil && (n == 0 || time.Now().Before(until)); n++ {
 				asked := time.Now()
 				gate <- struct{}{}
@@ -84,18 +84,18 @@ func Read(ctx context.Context, dir string, asked, limit int, until time.Time) (r
 	}
 	n := float64(done.Load())
 	if n == 0 {
-		return r, errors.New("the time was over before anything was read")
+		return r, errors.New("timed out before anything was read")
 	}
-	// Little's law: side by side is what they took together, by the time that it all took.
+	// Little's law: the mean number under way is the sum of their times by the time of the whole.
 	return Requests{Asked: float64(waited.Load()) / float64(length), Below: float64(below.Load()) / float64(length),
 		PerS: n / length.Seconds(), MS: float64(waited.Load()) / n / 1e6, Own: float64(below.Load()) / n / 1e6}, nil
 }
 
-// nameless file of pages for reading around the page cache.
+// nameless file of pages for reads that bypass the page cache.
 func nameless(dir string) (*os.File, error) {
 	named, err := os.CreateTemp(dir, ".plimsoll-probe-")
 	if err != nil {
-		return nil, fmt.Errorf("make a file: %w", err)
+		return nil, fmt.Errorf("create a file: %w", err)
 	}
 	defer named.Close()
 	defer os.Remove(named.Name())
@@ -110,7 +110,7 @@ func nameless(dir string) (*os.File, error) {
 	}
 	file, err := os.OpenFile(named.Name(), os.O_RDONLY|unix.O_DIRECT, 0)
 	if err != nil {
-		return nil, fmt.Errorf("read around the page cache: %w", err)
+		return nil, fmt.Errorf("read without the page cache: %w", err)
 	}
 	return file, nil
 }

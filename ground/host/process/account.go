@@ -110,10 +110,10 @@ func (a *Account) Run(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.UID), Gid: uint32(a.GID), Groups: a.all}
 }
 
-// See runs look with the account's rights in the file system: whatever it puts in our way leads no further than the
-// account may go itself. On /proc it sees more than root does in a container without CAP_SYS_PTRACE. What look does
-// must stay in its goroutine.
-func (a *Account) See(look func()) {
+// WithPermissions runs look with the account's permissions on the file system, so that links which the account puts in
+// our way lead only where it may go itself. On /proc it sees more than root does in a container without CAP_SYS_PTRACE.
+// What look does must stay in its goroutine.
+func (a *Account) WithPermissions(look func()) {
 	if a == nil {
 		look()
 		return
@@ -129,11 +129,11 @@ func (a *Account) See(look func()) {
 	look()
 }
 
-// SeeAsOwner is See with the rights of whom a folder belongs to.
-func SeeAsOwner(dir string, look func()) error {
+// WithOwnerPermissions is WithPermissions with the permissions of a folder's owner.
+func WithOwnerPermissions(dir string, look func()) error {
 	owner, err := OwnerOf(dir)
 	if err == nil {
-		owner.See(look)
+		owner.WithPermissions(look)
 	}
 	return err
 }

@@ -34,6 +34,6 @@ func TestListeners_AreThoseOfThePortAndTheState(t *testing.T) {
    2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4713 1 0 100 0 0 10 0
 `
 	if got := listeners(table, 8080); !slices.Equal(got, []string{"4711"}) {
-		t.Errorf("%v", got)
+		t.Errorf("inodes %v, want only that of the listening socket, 4711", got)
 	}
 }

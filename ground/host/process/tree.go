@@ -39,7 +39,7 @@ func In(dir, program string, a *Account) (found []ID, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.See(func() {
+	a.WithPermissions(func() {
 		for _, s := range processes {
 			if s.id.program() == program && s.id.worksIn(info) {
 				found = append(found, s.id)
@@ -60,7 +60,7 @@ func At(pid int, dir, program string, a *Account) (id ID, ok bool) {
 	if err != nil {
 		return ID{}, false
 	}
-	a.See(func() { ok = id.program() == program && id.worksIn(info) && id.Alive() })
+	a.WithPermissions(func() { ok = id.program() == program && id.worksIn(info) && id.Alive() })
 	return id, ok
 }
 
@@ -88,7 +88,7 @@ func (id ID) Descendants() ([]ID, error) {
 const freezeMax = 10 * time.Second
 
 // KillTree ends a process and all its descendants with SIGKILL. It stops the process first, so that no child is forked
-// after the list was made; the descendants get no time to tidy up.
+// after the list was made; the descendants get no time to clean up.
 func (id ID) KillTree(ctx context.Context) error {
 	if err := id.freeze(ctx); err != nil {
 		return err

@@ -18,7 +18,7 @@ type Map struct {
 	Nodes      []Node      `json:"nodes"`
 	// MemoryBytes of the machine; 0: not known.
 	MemoryBytes int64 `json:"memory_bytes"`
-	// Hypervisor is what shows this machine; empty: the kernel names none.
+	// Hypervisor that runs this machine; empty: the kernel names none.
 	Hypervisor string    `json:"hypervisor"`
 	Clock      Clock     `json:"clock"`
 	HugePages  HugePages `json:"huge_pages"`
@@ -384,7 +384,7 @@ func (m Map) oddNodes() (odd []string) {
 	if d := float64(sum - m.MemoryBytes); sum > 0 && m.MemoryBytes > 0 &&
 		max(d, -d) > memoryApart*float64(m.MemoryBytes) {
 		odd = append(odd, fmt.Sprintf("the nodes have %.1f GB of memory together and the machine has %.1f GB: memory "+
-			"was added or taken away while it ran, and the map of nodes does not show where", float64(sum)/(1<<30),
+			"was added or removed while it ran, and the map of nodes does not show where", float64(sum)/(1<<30),
 			float64(m.MemoryBytes)/(1<<30)))
 	}
 	for i, n := range m.Nodes {

@@ -46,7 +46,7 @@ func TestReadMap(t *testing.T) {
 		m.Clock.Source != "tsc" || len(m.Caches) != 2 || m.Caches[1].Bytes != 8<<20 || len(m.Missing) != 0 ||
 		m.HugePages.Transparent != "madvise" || *m.HugePages.Free != 3 || *m.HugePages.Bytes != 2<<20 ||
 		m.Nodes[1].MemoryBytes != 2<<20 || m.Nodes[0].Distances[1] != 21 {
-		t.Errorf("%+v", m)
+		t.Errorf("want two sockets of a node each, got %+v", m)
 	}
 	for pair, want := range map[[2]int]Relation{{0, 1}: SameCore, {0, 2}: SameCache, {0, 4}: OtherNode} {
 		if got := m.Between(pair[0], pair[1]); got != want {

@@ -20,18 +20,18 @@ func restoreCommand(dir string) string {
 	return `test -x ` + dir + `' || exit 255; test -e ` + dir + `/%f' || exit 1; cp ` + dir + `/%f' "%p" || exit 255`
 }
 
-// sayHole warns of a segment that is missing though later ones are there: for PostgreSQL the log ends before it.
-func (s *Store) sayHole(r Record) {
+// warnMissingSegment warns of a missing segment that later ones follow: for PostgreSQL the log ends before it.
+func (s *Store) warnMissingSegment(r Record) {
 	if entries, err := os.ReadDir(s.clusters.ArchiveDir(r.Archive)); err == nil && r.Archive != "" {
-		if hole := r.holeIn(entries); hole != "" {
+		if hole := r.missingSegment(entries); hole != "" {
 			s.say("note: segment %s is missing in the archive %s: what follows it is not restored", hole,
 				s.clusters.ArchiveDir(r.Archive))
 		}
 	}
 }
 
-// holeIn an archive behind the end of the backup: the first segment that is missing, without its timeline.
-func (r Record) holeIn(entries []fs.DirEntry) string {
+// missingSegment is the first segment missing in an archive after the end of the backup, without its timeline.
+func (r Record) missingSegment(entries []fs.DirEntry) string {
 	end, err := parseLSN(r.EndLSN)
 	if err != nil || end == 0 {
 		return ""

@@ -118,11 +118,11 @@ func TestRemove_LeavesTheLogThatOthersNeed(t *testing.T) {
 	})
 	t.Run("NotWhileItIsRestored", func(t *testing.T) {
 		s := newPruned(t)
-		held, err := s.hold(t.Context(), first, "restore")
+		held, err := s.lockBackup(t.Context(), first, "restore")
 		must(t, err)
 		if err := s.Remove(t.Context(), first); problem.ClassOf(err) != problem.Environment ||
 			!strings.Contains(err.Error(), "in use by restore") {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want one that the restore holds the backup", err)
 		}
 		must(t, held.Release())
 		must(t, s.Remove(t.Context(), first))
@@ -168,17 +168,17 @@ func TestHoleIn_IsTheFirstSegmentMissingBehindTheBackup(t *testing.T) {
 	s.clusters.Say = func(message string) { problems += message }
 	r := Record{Base: cluster.Base{Archive: archived}, EndLSN: "0/3000100"}
 	put("000000010000000000000003.00000028.backup")
-	if s.sayHole(r); problems != "" {
+	if s.warnMissingSegment(r); problems != "" {
 		t.Errorf("there is no hole: %s", problems)
 	}
 	put("0000000100000001000000FF")
 	put("000000010000000000000005")
-	if s.sayHole(r); !strings.Contains(problems, "segment 0000000000000006 is missing") {
-		t.Errorf("%q", problems)
+	if s.warnMissingSegment(r); !strings.Contains(problems, "segment 0000000000000006 is missing") {
+		t.Errorf("want that segment 6 is missing, got %q", problems)
 	}
 	r.EndLSN = "1/FE000000"
-	if entries, _ := os.ReadDir(s.clusters.ArchiveDir(archived)); r.holeIn(entries) != "00000001000000FE" {
-		t.Errorf("%q", r.holeIn(entries))
+	if entries, _ := os.ReadDir(s.clusters.ArchiveDir(archived)); r.missingSegment(entries) != "00000001000000FE" {
+		t.Errorf("want segment FE, got %q", r.missingSegment(entries))
 	}
 }
 

@@ -26,7 +26,7 @@ type bench struct {
 	backups  *backup.Store
 	c        *cluster.Cluster
 	ctx      context.Context
-	shown    int64 // the most that was said to be copied
+	shown    int64 // the most bytes that were reported as copied
 }
 
 func setup(t *testing.T, kept cluster.LogKept) *bench {
@@ -156,7 +156,7 @@ func TestBackup_OfAStandbyIsRestored(t *testing.T) {
 	r, err := b.backups.Take(b.ctx, s)
 	check(t, err)
 	if !r.Standby || r.Archive != "" {
-		t.Errorf("%+v", r)
+		t.Errorf("want a backup of a standby without an archive, got %+v", r)
 	}
 	b.wantRestored(r.ID, "x", backup.Point{}, "1")
 }

@@ -43,11 +43,11 @@ type Record struct {
 // Store is where the backups of a state directory are.
 type Store struct {
 	clusters *cluster.Store
-	// Step is told what is being done. Defaults to silence.
+	// Step receives what is being done. Defaults to silence.
 	Step func(what string)
 }
 
-// Open the backups beside the clusters.
+// Open the backups in the state directory of the clusters.
 func Open(clusters *cluster.Store) *Store { return &Store{clusters: clusters, Step: func(string) {}} }
 
 func (s *Store) dir() string           { return s.clusters.BackupDir() }
@@ -83,7 +83,7 @@ func (s *Store) Find(id string) (r Record, err error) {
 
 func (s *Store) unknown(id string) error {
 	return problem.New(problem.Usage, fmt.Errorf("no backup %q in %s", id, s.dir()),
-		"plimsoll backup list shows them")
+		"plimsoll backup list lists them")
 }
 
 // List the complete backups, newest first.

@@ -48,7 +48,7 @@ func damaged(id string, err error) error {
 	if problem.ClassOf(err) != problem.Failure { // a missing program, Ctrl-C
 		return err
 	}
-	return problem.New(problem.Threshold, fmt.Errorf("backup %s is damaged: %w", id, err), "restore another one")
+	return problem.New(problem.Threshold, fmt.Errorf("backup %s is damaged: %w", id, err), "restore another backup")
 }
 
 // server that can read the data.
@@ -88,7 +88,7 @@ func ParsePoint(text string) (p Point, err error) {
 		}
 		return Point{Time: all[0]}, nil
 	}
-	return p, problem.New(problem.Usage, fmt.Errorf("%q is neither a time nor a position of the log", text),
+	return p, problem.New(problem.Usage, fmt.Errorf("%q is neither a time nor a position (LSN) of the log", text),
 		"such as latest, '2026-11-23 16:30:00', 2026-11-23T16:30:00Z or 0/3000060")
 }
 
@@ -110,13 +110,13 @@ func parseLSN(text string) (uint64, error) {
 	h, err1 := strconv.ParseUint(high, 16, 32)
 	l, err2 := strconv.ParseUint(low, 16, 32)
 	if !found || err1 != nil || err2 != nil {
-		return 0, fmt.Errorf("%q is no position of the log", text)
+		return 0, fmt.Errorf("%q is not a position (LSN) of the log", text)
 	}
 	return h<<32 | l, nil
 }
 
-// Restore makes a new, stopped cluster of a backup, after verifying it, as it was at a point. It touches no cluster
-// that is there.
+// Restore verifies a backup and creates a new, stopped cluster from it, as it was at a point. Existing clusters stay as
+// they are.
 func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluster.Cluster, error) {
 	r, err := s.Find(id)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 	}
 	if _, err := s.clusters.Find(name); err == nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("cluster %s %w", name, cluster.ErrExists),
-			"a restore makes a new cluster: --into NAME, or destroy that one first")
+			"a restore creates a new cluster: --into NAME, or destroy that one first")
 	}
 	srv, err := r.server(ctx)
 	if err != nil {
@@ -140,10 +140,10 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 		return nil, fmt.Errorf("restore backup %s: %w", id, err)
 	}
 	r = s.withoutLostArchive(r)
-	if err := r.reaches(at); err != nil {
+	if err := r.checkPoint(at); err != nil {
 		return nil, err
 	}
-	held, err := s.hold(ctx, id, "restore")
+	held, err := s.lockBackup(ctx, id, "restore")
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 	if err := s.archiveNow(ctx, r); err != nil {
 		return nil, err
 	}
-	s.sayHole(r)
+	s.warnMissingSegment(r)
 	s.Step("restoring")
 	password, err := s.password(id)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 	c, err := s.clusters.Restore(ctx, name, spec, from, s.recovery(r, at))
 	if err != nil && strings.Contains(err.Error(), "before configured recovery target was reached") {
 		return nil, problem.New(problem.Usage, fmt.Errorf("the log ends before %s: %w", at, err),
-			"--point latest restores as far as there is log")
+			"--point latest restores to the end of the log")
 	}
 	return c, err
 }
@@ -184,7 +184,7 @@ func (s *Store) withoutLostArchive(r Record) Record {
 	return r
 }
 
-// String is what PostgreSQL is told, too.
+// String is also the form that PostgreSQL reads.
 func (p Point) String() string {
 	switch {
 	case p.LSN != "":
@@ -195,8 +195,8 @@ func (p Point) String() string {
 	return Latest
 }
 
-// reaches refuses points that the backup cannot be taken to.
-func (r Record) reaches(at Point) error {
+// checkPoint refuses points to which the backup cannot be restored.
+func (r Record) checkPoint(at Point) error {
 	if at == (Point{}) {
 		return nil
 	}
@@ -240,8 +240,8 @@ func (s *Store) recovery(r Record, at Point) []profile.Setting {
 	return all
 }
 
-// hold keeps others off a backup while it is restored or removed.
-func (s *Store) hold(ctx context.Context, id, what string) (*lock.Lock, error) {
+// lockBackup keeps others off a backup while it is restored or removed.
+func (s *Store) lockBackup(ctx context.Context, id, what string) (*lock.Lock, error) {
 	l, err := lock.Acquire(ctx, filepath.Join(s.path(id), lockName), what, s.clusters.LockWait)
 	if errors.As(err, new(*lock.HeldError)) && ctx.Err() == nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("backup %s is %w", id, err),
@@ -293,7 +293,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	held, err := s.hold(ctx, id, "remove")
+	held, err := s.lockBackup(ctx, id, "remove")
 	if err != nil {
 		return err
 	}

@@ -19,13 +19,13 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// growing is how a backup is called that is not complete: hidden, and no valid ID. Its lock is held by who takes it.
+// growing is the name of an incomplete backup: hidden, and no valid ID. The command that takes it holds its lock.
 const (
 	growing  = ".growing-"
 	lockName = "lock"
 )
 
-// Take a backup of a running cluster: whole and verified, or none.
+// Take a backup of a running cluster: complete and verified, or none.
 func (s *Store) Take(ctx context.Context, c *cluster.Cluster) (r Record, err error) {
 	dir, held, err := s.begin(ctx)
 	if err != nil {

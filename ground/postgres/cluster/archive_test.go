@@ -12,7 +12,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// The program sync of this test only says what it is asked to flush.
+// The program sync of this test only prints what it is asked to flush.
 func TestArchiveCommand_CountsASegmentOnceItsNameIsFlushed(t *testing.T) {
 	data, archive, bin := t.TempDir(), filepath.Join(t.TempDir(), "it's 100%"), t.TempDir()
 	write := func(path, text string, mode os.FileMode) {
@@ -87,11 +87,11 @@ func TestReplica_TakesNoOtherStandbysSlot(t *testing.T) {
 	primary := &Cluster{store: s, dir: s.path("p"), marker: marker{Name: "p"}}
 	err := s.fillReplica(t.Context(), s.path(".a__b~1"), installation.Server{}, nil, Spec{ReplicaOf: primary})
 	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a-b has the slot") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want a usage error that a-b has the slot", err)
 	}
 }
 
-// The umask belongs to the whole process: tests that run beside others must not change it.
+// The umask belongs to the whole process: tests that run in parallel must not change it.
 func TestMakeDirs_LetTheServersUserPassWhateverTheUmask(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: others' servers pass through root's folders")
@@ -127,7 +127,7 @@ func TestMinimalLog_IsRefusedBesideStandbys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.adopt(t.Context(), c, Spec{Log: MinimalLog}); problem.ClassOf(err) != problem.Usage {
+		if err := s.applySpec(t.Context(), c, Spec{Log: MinimalLog}); problem.ClassOf(err) != problem.Usage {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -30,8 +30,8 @@ const archivingSQL = `SELECT coalesce(last_failed_time > coalesce(last_archived_
 	FROM pg_stat_archiver, (SELECT count(*) AS waiting, min(modification) AS oldest FROM pg_ls_archive_statusdir()
 		WHERE name LIKE '%.ready') w`
 
-// askArchiving asks a running server that archives its log.
-func (c *Cluster) askArchiving(ctx context.Context, conn *pgx.Conn, st *Status) {
+// readArchiving reads the archiver's state from a running server that archives its log.
+func (c *Cluster) readArchiving(ctx context.Context, conn *pgx.Conn, st *Status) {
 	if c.Log != ArchiveLog || c.ReplicaOf != "" {
 		return
 	}

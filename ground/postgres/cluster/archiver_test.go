@@ -9,7 +9,7 @@ import (
 	"plimsoll/test/patience"
 )
 
-// An archive that cannot be written to is in the status, with what waits for it; when it is mended, the status says so.
+// An archive that cannot be written to is in the status, with what waits for it; so is its repair.
 func TestStatus_ShowsAFailingArchive(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -43,7 +43,7 @@ func TestStatus_ShowsAFailingArchive(t *testing.T) {
 	a = until("archiving fails", func(a *cluster.Archiving) bool { return a.Failing })
 	if a.FailedCount < 1 || a.LastFailed == "" || a.LastFailedAt == nil || a.Waiting < 1 || a.WaitingBytes < 1<<20 ||
 		a.BehindS == nil {
-		t.Errorf("%+v", a)
+		t.Errorf("want what failed and what waits, got %+v", a)
 	}
 	check(t, os.Rename(a.Dir+".away", a.Dir))
 	next() // wakes the archiver, which would wait for a minute

@@ -109,7 +109,7 @@ const copySQL = `SELECT coalesce(p.backup_streamed, 0), coalesce(p.backup_total,
 
 const copyLookEvery = 200 * time.Millisecond
 
-// watchCopy tells how much has been copied, until ctx ends. What cannot be told is no error.
+// watchCopy reports how much has been copied, until ctx ends. It ignores errors.
 func (c *Cluster) watchCopy(ctx context.Context, application string) {
 	if c.store.Copied == nil {
 		return
@@ -133,7 +133,7 @@ func (c *Cluster) watchCopy(ctx context.Context, application string) {
 }
 
 // ArchiveNow ends the current segment of a running cluster's log, and returns when it is in the archive. The log of a
-// cluster that has crashed stays where it is, which is said.
+// cluster that has crashed stays where it is, which a note reports.
 func (c *Cluster) ArchiveNow(ctx context.Context) error {
 	if c.Base().Archive == "" {
 		return nil
@@ -151,7 +151,7 @@ func (c *Cluster) ArchiveNow(ctx context.Context) error {
 		return c.wrap(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	// A commit of now: recovery knows that it has reached a time only by a later commit. It waits for no standby.
+	// A new commit: recovery knows that it has reached a time only by a later commit. It waits for no standby.
 	if _, err := conn.Exec(ctx, "SET synchronous_commit = local; SELECT pg_current_xact_id()"); err != nil {
 		return c.wrap(err)
 	}

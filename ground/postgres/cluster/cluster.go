@@ -113,8 +113,8 @@ func withoutPG(environ []string) []string {
 	return kept
 }
 
-// again rereads the marker, which another process may have changed.
-func (c *Cluster) again() (*Cluster, error) { return c.store.Find(c.Name()) }
+// reread rereads the marker, which another process may have changed.
+func (c *Cluster) reread() (*Cluster, error) { return c.store.Find(c.Name()) }
 
 func (c *Cluster) wrap(err error) error {
 	if err == nil {

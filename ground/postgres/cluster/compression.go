@@ -22,8 +22,8 @@ var optional = map[string]bool{"lz4": true, "zstd": true}
 
 var compressionLine = regexp.MustCompile(`(?mi)^\s*wal_compression\s*(?:=\s*|\s)'?(\w+)`)
 
-// logCompression is the method that the log was compressed with since the last start, as far as the files of settings
-// tell: what is read last wins. Empty: none is set.
+// logCompression is the method that the log was compressed with since the last start, according to the files of
+// settings: the last one read wins. Empty: none is set.
 func (c *Cluster) logCompression() string {
 	auto, _ := c.readData("postgresql.auto.conf")
 	user, _ := os.ReadFile(filepath.Join(c.dir, userConf))

@@ -79,6 +79,6 @@ func (c *Cluster) removeSocketDir(account *process.Account) error {
 	if err != nil {
 		return err
 	}
-	account.See(func() { err = os.RemoveAll(c.SocketDir) }) // the folder may have been swapped since
+	account.WithPermissions(func() { err = os.RemoveAll(c.SocketDir) }) // the folder may have been swapped since
 	return environment(err)
 }

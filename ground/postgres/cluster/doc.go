@@ -20,6 +20,6 @@
 //	   │    Destroy     │ └───────────────────┘            ▼
 //	   └────────────────┘   cancelled or failed          crashed ── Start / Up ──▶ starting
 //
-// The process that starts the postmaster is its parent, holds the cluster's lock while it lives, reaps it, and takes it
-// along when it dies. That is the calling process after Start, the detached keeper (Keep) after Up.
+// The process that starts the postmaster is its parent, holds the cluster's lock while it lives, reaps it, and ends it
+// when it dies. That is the calling process after Start, the detached keeper (Keep) after Up.
 package cluster

@@ -29,7 +29,7 @@ func (s *Store) Down(ctx context.Context, name string, mode StopMode) error {
 	return c.wrap(c.downServer(ctx, mode))
 }
 
-// downKeeper asks the keeper, which may still be starting the server.
+// downKeeper signals the keeper, which may still be starting the server.
 func (c *Cluster) downKeeper(ctx context.Context, keeper lock.Owner, mode StopMode) error {
 	sig := syscall.SIGTERM
 	if mode == Immediate {
@@ -46,7 +46,7 @@ func (c *Cluster) downKeeper(ctx context.Context, keeper lock.Owner, mode StopMo
 	return c.downServer(ctx, mode)
 }
 
-// downServer asks the server itself: its parent is gone, or is a test or an experiment, which we must not end.
+// downServer signals the server itself: its parent is gone, or is a test or an experiment, which we must not end.
 func (c *Cluster) downServer(ctx context.Context, mode StopMode) error {
 	pm, err := c.postmaster()
 	if err != nil || pm.PID == 0 {

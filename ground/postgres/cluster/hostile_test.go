@@ -86,20 +86,20 @@ func (h *hostile) swap(place, target string) (back func()) {
 	h.t.Helper()
 	path := filepath.Join(h.cluster.Dir(), place)
 	var err error
-	h.See(func() {
+	h.WithPermissions(func() {
 		_ = os.Rename(path, path+".aside")
 		err = os.Symlink(target, path)
 	})
 	check(h.t, err)
 	return func() {
-		h.See(func() {
+		h.WithPermissions(func() {
 			_ = os.Remove(path)
 			_ = os.Rename(path+".aside", path)
 		})
 	}
 }
 
-// places are what root looks at below the data and beside the socket.
+// places are what root looks at below the data and next to the socket.
 func (h *hostile) places() map[string]string {
 	return map[string]string{
 		"data/postgresql.conf": filepath.Join(h.victim, "postgresql.conf"),
@@ -163,7 +163,7 @@ func TestHostileUser_RacesLeadRootNowhere(t *testing.T) {
 	check(t, os.Lchown(base, h.UID, h.GID))
 	var folder int
 	var err error
-	h.See(func() {
+	h.WithPermissions(func() {
 		check(t, os.Symlink(h.victim, filepath.Join(base, "0")))
 		folder, err = unix.Open(base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	})
@@ -174,7 +174,7 @@ func TestHostileUser_RacesLeadRootNowhere(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.See(func() {
+		h.WithPermissions(func() {
 			for ctx.Err() == nil && unix.Renameat2(folder, "0", folder, "1", unix.RENAME_EXCHANGE) == nil {
 				swaps.Add(1)
 			}

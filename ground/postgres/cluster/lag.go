@@ -48,7 +48,7 @@ type Standby struct {
 const Away = "away"
 
 // standbysSQL: a lag in time is unknown where nothing was written for a while; then nothing is missing either. A lost
-// connection may stay in the view for a while beside the new one.
+// connection may stay in the view for a while, in addition to the new one.
 const standbysSQL = `SELECT $1::text, coalesce(r.state, '` + Away + `'), coalesce(r.sync_state, ''),
 	pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn)::bigint,
 	CASE WHEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), r.replay_lsn) <= 0 THEN 0
@@ -77,8 +77,8 @@ func (c *Cluster) replicationRole() *Replication {
 	return nil
 }
 
-// askReplication asks a running server about its standbys or its primary.
-func (c *Cluster) askReplication(ctx context.Context, conn *pgx.Conn, st *Status) {
+// readReplication reads the replication state from a running server.
+func (c *Cluster) readReplication(ctx context.Context, conn *pgx.Conn, st *Status) {
 	r := st.Replication
 	switch {
 	case r == nil:
@@ -102,7 +102,7 @@ func standbyOf(ctx context.Context, conn *pgx.Conn, name string) (s Standby, err
 	return s, err
 }
 
-// lag of a standby, by its primary's word; if that does not run, by its own.
+// lag of a standby as its primary reports it, or, if that does not run, as the standby does.
 func (c *Cluster) lag(ctx context.Context) (s Standby, err error) {
 	primary, err := c.store.Find(c.ReplicaOf)
 	if err == nil && primary.stateNow() == Running {
@@ -122,10 +122,10 @@ func (c *Cluster) lag(ctx context.Context) (s Standby, err error) {
 	return s, err
 }
 
-// LagLimit is how far a standby may be behind for what is read from it to count. Zero: not at all.
+// LagLimit is how far behind a standby may be when it is read. Zero: not at all.
 type LagLimit struct {
 	Bytes int64
-	// Age, where it is not zero, goes before Bytes: everything that was written longer ago must be applied.
+	// Age, if not zero, takes precedence over Bytes: everything that was written longer ago must be applied.
 	Age  time.Duration
 	Wait time.Duration // how long it may take to come so close
 }
@@ -137,8 +137,8 @@ func (l LagLimit) String() string {
 	return profile.Bytes(l.Bytes)
 }
 
-// lagWatch knows when the log had come how far. What PostgreSQL says of a lag in time is that of the last report, and
-// stays while a standby applies nothing.
+// lagWatch remembers which position the log had when. PostgreSQL's lag in time is that of the last report, and stays
+// the same while a standby applies nothing.
 type lagWatch struct {
 	limit LagLimit
 	seen  []lagPoint
@@ -186,10 +186,10 @@ func (c *Cluster) AwaitLag(ctx context.Context, limit LagLimit) error {
 	}
 	if last.LagBytes == nil {
 		return problem.New(problem.Environment, c.wrap(fmt.Errorf("it does not follow its primary %s", c.ReplicaOf)),
-			"see "+c.LogFile()+"; or take "+c.ReplicaOf)
+			"see "+c.LogFile()+"; or use "+c.ReplicaOf)
 	}
 	return problem.New(problem.Environment,
 		c.wrap(fmt.Errorf("it is more than %s behind its primary %s after %s: it has not applied %s of log", limit,
 			c.ReplicaOf, limit.Wait, human.Bytes(*last.LagBytes))),
-		"raise --wait or --max-lag, or take "+c.ReplicaOf)
+		"raise --wait or --max-lag, or use "+c.ReplicaOf)
 }

@@ -48,14 +48,14 @@ func TestFlushLatency(t *testing.T) {
 	if got := look.Settings[storage.Setting]; got != latency.String() {
 		t.Errorf("the conditions of a run say %q", got)
 	}
-	var uring bool // some builds have it not, and 17 neither
+	var uring bool // some builds lack it, as does 17
 	check(t, conn.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_settings WHERE name = 'io_method' AND "+
 		"'io_uring' = ANY (enumvals)").Scan(&uring))
 	_, err = b.Up(t.Context(), "slow", cluster.Spec{FlushLatency: "1ms"})
 	wantError(t, err, "already runs with other settings")
 	check(t, b.Down(t.Context(), "slow", cluster.Fast))
 
-	// io_uring would pass by the library; 0 takes it away.
+	// io_uring would bypass the library; 0 removes the library.
 	check(t, os.WriteFile(c.UserConf(), []byte("io_method = io_uring\n"), 0o644))
 	if uring {
 		_, err = b.Up(t.Context(), "slow", cluster.Spec{})

@@ -152,14 +152,14 @@ func (c *Cluster) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	config.DialFunc = func(ctx context.Context, network, address string) (conn net.Conn, err error) {
-		owner.See(func() { conn, err = new(net.Dialer).DialContext(ctx, network, address) })
+		owner.WithPermissions(func() { conn, err = new(net.Dialer).DialContext(ctx, network, address) })
 		return conn, err
 	}
 	return pgx.ConnectConfig(ctx, config)
 }
 
 // startFailure reports what the server logged before it gave up, with the right class of error.
-func (c *Cluster) startFailure(err error, reported serverSaid) error {
+func (c *Cluster) startFailure(err error, reported startMessages) error {
 	if len(reported.fatal) > 0 {
 		err = fmt.Errorf("%w: %s", err, strings.Join(reported.fatal, "; "))
 	}

@@ -19,7 +19,7 @@ type LogKept string
 const (
 	MinimalLog LogKept = "minimal" // nothing: no standby, no backup of a running server
 	ReplicaLog LogKept = "replica" // what standbys and backups need
-	ArchiveLog LogKept = "archive" // the same, and finished segments are copied: a restore to any moment
+	ArchiveLog LogKept = "archive" // the same, and finished segments are copied: point-in-time recovery
 )
 
 // LogChoices are what --log takes.
@@ -45,15 +45,15 @@ func (s *Store) ArchiveDir(archive string) string {
 // same name.
 func (s *Store) makeArchive(name string, account *process.Account) (string, error) {
 	if err := s.MakeBackupDir(); err != nil {
-		return "", fmt.Errorf("make the log's archive: %w", err)
+		return "", fmt.Errorf("create the log's archive: %w", err)
 	}
 	parent := filepath.Join(s.BackupDir(), "log")
 	if err := makeDirs(parent); err != nil {
-		return "", fmt.Errorf("make the log's archive: %w", err)
+		return "", fmt.Errorf("create the log's archive: %w", err)
 	}
 	dir, err := os.MkdirTemp(parent, name+"-*")
 	if err != nil {
-		return "", environment(fmt.Errorf("make the log's archive: %w", err))
+		return "", environment(fmt.Errorf("create the log's archive: %w", err))
 	}
 	if err := account.Own(dir); err != nil {
 		return "", environment(err)
@@ -86,7 +86,7 @@ func archiveCommand(dir string) string {
 
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// slotKeepMin bounds what a slot may keep from below: a small max_wal_size would cut standbys off at every load.
+// slotKeepMin is the least that a slot may keep: with a small max_wal_size every load would cut standbys off.
 const slotKeepMin = "1GB"
 
 // replicationSettings follow those of the profile.
@@ -108,11 +108,11 @@ func (c *Cluster) replicationSettings(in profile.Input) ([]profile.Setting, erro
 				keep = s.Value
 			}
 		}
-		set("max_slot_wal_keep_size", keep, "what a standby that is away may keep of the log; then it must be made "+
-			"again, and the disk does not fill up")
+		set("max_slot_wal_keep_size", keep, "the log kept for a disconnected standby, at most: beyond it the "+
+			"standby must be created again, but the disk does not fill up")
 	}
 	if c.Log == ArchiveLog {
-		set("archive_mode", "on", "--log archive: a restore to any moment")
+		set("archive_mode", "on", "--log archive: point-in-time recovery")
 		set("archive_command", archiveCommand(c.store.ArchiveDir(c.Archive)), "flushes the copy before it counts")
 		set("archive_timeout", "5min", "a segment that is not full is archived after this time, too")
 	}

@@ -121,7 +121,7 @@ func setup(t *testing.T) *bench {
 
 func benchIn(t *testing.T, state string) *bench {
 	b := &bench{Store: cluster.Open(state), t: t, state: state}
-	b.LockWait, b.AskWait = patience.Max, patience.Max // the machine may be busy with other tests
+	b.LockWait, b.StatusWait = patience.Max, patience.Max // the machine may be busy with other tests
 	b.Say = func(message string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()

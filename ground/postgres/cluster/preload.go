@@ -15,7 +15,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// latencyText is how a latency is remembered: not at all when it is what the disk takes.
+// latencyText is how a latency is stored: empty if it is the disk's own.
 func latencyText(text string) string {
 	if d, err := storage.ParseLatency(text); err == nil && d == 0 {
 		return ""
@@ -23,7 +23,7 @@ func latencyText(text string) string {
 	return text
 }
 
-// preload adds the library that slows flushes and keeps a journal, if either is asked for.
+// preload adds the library that slows flushes and keeps a journal, if either is requested.
 func (c *Cluster) preload(ctx context.Context, srv installation.Server, opts *StartOptions) error {
 	latency, err := storage.ParseLatency(c.marker.FlushLatency)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Cluster) refuseUring(ctx context.Context, srv installation.Server, opts
 	if err != nil {
 		return err
 	}
-	method, err := askSetting(ctx, program, account, c.DataDir(), opts.Settings)
+	method, err := readSetting(ctx, program, account, c.DataDir(), opts.Settings)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *Cluster) refuseUring(ctx context.Context, srv installation.Server, opts
 	return nil
 }
 
-func askSetting(ctx context.Context, program string, account *process.Account, data string,
+func readSetting(ctx context.Context, program string, account *process.Account, data string,
 	settings []profile.Setting) (string, error) {
 	args := []string{"-C", "io_method", "-D", data}
 	for _, s := range settings {
@@ -105,7 +105,7 @@ func askSetting(ctx context.Context, program string, account *process.Account, d
 	cmd.Stderr = &output
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("ask for io_method: %w: %s", err, strings.TrimSpace(output.String()))
+		return "", fmt.Errorf("read io_method: %w: %s", err, strings.TrimSpace(output.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }

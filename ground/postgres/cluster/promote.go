@@ -20,18 +20,19 @@ type Promotion struct {
 	LSN      string `json:"lsn"`      // where the old timeline ended
 }
 
-// Promote ends a standby's recovery: it takes writes from then on, on a new timeline. While its primary runs it is
-// refused unless forced, because both would take writes.
+// Promote ends a standby's recovery: it accepts writes from then on, on a new timeline. While its primary runs this is
+// refused unless forced, because both would accept writes.
 func (s *Store) Promote(ctx context.Context, name string, force bool) (p Promotion, err error) {
 	c, err := s.Find(name)
 	if err != nil {
 		return p, err
 	}
 	if c.ReplicaOf == "" {
-		return p, problem.New(problem.Usage, c.wrap(errors.New("is no standby")), "plimsoll status shows the standbys")
+		return p, problem.New(problem.Usage, c.wrap(errors.New("is not a standby")),
+			"plimsoll status lists the standbys")
 	}
 	if primary, err := s.Find(c.ReplicaOf); err == nil && primary.stateNow() != Stopped && !force {
-		return p, problem.New(problem.Usage, c.wrap(fmt.Errorf("its primary %s is running: both would take writes",
+		return p, problem.New(problem.Usage, c.wrap(fmt.Errorf("its primary %s is running: both would accept writes",
 			c.ReplicaOf)), "stop it first: plimsoll down "+c.ReplicaOf+"; --force promotes anyway")
 	}
 	conn, err := c.connect(ctx)
@@ -88,7 +89,7 @@ func (c *Cluster) promoted(ctx context.Context) error {
 	return c.applySettings(ctx)
 }
 
-// sayPromoted warns at the start of a primary whose standby has taken its place.
+// sayPromoted warns at the start of a primary whose standby has replaced it.
 func (c *Cluster) sayPromoted() {
 	clusters, _ := c.store.List()
 	for _, r := range clusters {
@@ -101,7 +102,7 @@ func (c *Cluster) sayPromoted() {
 
 const lookEvery = 20 * time.Millisecond
 
-// await looks until something holds. It says what it waits for now and then.
+// await checks until a condition holds. From time to time it says what it waits for.
 func (c *Cluster) await(ctx context.Context, what string, holds func() (bool, error)) error {
 	say := time.Now().Add(readySayEvery)
 	for {

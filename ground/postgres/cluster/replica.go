@@ -31,8 +31,8 @@ func (c *Cluster) replicas() (all []*Cluster) {
 	return all
 }
 
-// follow makes m a standby's. Its server must plan with the same numbers as the primary: with fewer connections or
-// locks it would refuse to follow.
+// follow makes m the marker of a standby. Its server must have the primary's limits: with fewer connections or locks it
+// would refuse to follow.
 func (m *marker) follow(primary *Cluster, sync bool) {
 	m.ReplicaOf, m.Sync, m.Log = primary.Name(), sync, ReplicaLog
 	m.Profile, m.Memory, m.Unsafe = primary.Profile, primary.Memory, primary.Unsafe
@@ -156,8 +156,8 @@ func (c *Cluster) MayStream(ctx context.Context) error {
 // roomSpare is for the log that comes while the data are copied.
 const roomSpare = 256 << 20
 
-// mayHold says whether a folder has room for a copy.
-func (c *Cluster) mayHold(ctx context.Context, dir string) error {
+// checkRoom says whether a folder has room for a copy.
+func (c *Cluster) checkRoom(ctx context.Context, dir string) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return c.wrap(err)
@@ -193,7 +193,7 @@ func (c *Cluster) copyRunning(ctx context.Context, srv installation.Server, acco
 	if err != nil {
 		return err
 	}
-	if err := c.mayHold(ctx, filepath.Dir(data)); err != nil {
+	if err := c.checkRoom(ctx, filepath.Dir(data)); err != nil {
 		return err
 	}
 	application := "plimsoll-copy-" + newPassword()
@@ -219,8 +219,8 @@ func (c *Cluster) copyRunning(ctx context.Context, srv installation.Server, acco
 	return err
 }
 
-// endCopy ends what the server does for a copy that has failed. It may still carry out what it was told last, such as
-// to make a slot, after the program that told it has ended.
+// endCopy ends what the server does for a copy that has failed. It may still carry out the last request, such as
+// creating a slot, after the program that sent it has ended.
 func (c *Cluster) endCopy(ctx context.Context, application string) {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -231,8 +231,8 @@ func (c *Cluster) endCopy(ctx context.Context, application string) {
 		application)
 }
 
-// leavePrimary takes a standby that is gone from its primary; if that does not run, its slot goes when it is next
-// tidied.
+// leavePrimary removes a destroyed standby's slot from its primary; if that does not run, its next clean-up removes
+// the slot.
 func (c *Cluster) leavePrimary(ctx context.Context) {
 	if c.ReplicaOf == "" {
 		return
@@ -247,8 +247,8 @@ func (c *Cluster) leavePrimary(ctx context.Context) {
 	}
 }
 
-// dropSlot gives back the log that a slot keeps. Errors are ignored: the slot is bounded, and the next use of its name
-// says that it is there.
+// dropSlot releases the log that a slot keeps. Errors are ignored: the slot is bounded, and the next use of its name
+// reports that it exists.
 func (c *Cluster) dropSlot(ctx context.Context, slot string) {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -266,7 +266,7 @@ func (c *Cluster) applySettings(ctx context.Context) error {
 	if c.stateNow() != Running {
 		return nil
 	}
-	quiet := *c.store // a command asked for what changes
+	quiet := *c.store // the user requested what changes
 	quiet.Say = nil
 	silent := *c
 	silent.store = &quiet
@@ -298,16 +298,16 @@ func (c *Cluster) followSettings() ([]profile.Setting, error) {
 	info := fmt.Sprintf("host=%s port=%d user=%s passfile=%s application_name=%s", quote(primary.SocketDir),
 		primary.socketPort(), Superuser, quote(filepath.Join(c.dir, streamPass)), quote(c.Name()))
 	return []profile.Setting{
-		{Name: "hot_standby", Value: "on", Reason: "the standby answers queries that only read"},
+		{Name: "hot_standby", Value: "on", Reason: "the standby answers read-only queries"},
 		{Name: "primary_conninfo", Value: info, Reason: "the primary; the password is in a file of the server's user"},
 		{Name: "primary_slot_name", Value: slotName(c.Name()), Reason: "the primary keeps the log that this needs"},
 	}, nil
 }
 
-// Replica makes and starts a standby of a running cluster, or starts it if it is there.
+// Replica creates and starts a standby of a running cluster, or starts it if it exists.
 func (s *Store) Replica(ctx context.Context, name string, primary *Cluster, spec Spec) (*Cluster, error) {
 	if c, err := s.Find(name); err == nil && c.ReplicaOf != primary.Name() {
-		return nil, problem.New(problem.Usage, c.wrap(fmt.Errorf("it is no standby of %s", primary.Name())),
+		return nil, problem.New(problem.Usage, c.wrap(fmt.Errorf("it is not a standby of %s", primary.Name())),
 			"choose another name")
 	}
 	if _, err := s.Find(primary.Name()); err != nil {

@@ -128,9 +128,9 @@ func TestReplica(t *testing.T) {
 			t.Errorf("commits of %q wait for it", by)
 		}
 		_, err := b.Promote(patience.Context(t), "b-1", false)
-		problemtest.Want(t, err, problem.Usage, "both would take writes", "--force")
+		problemtest.Want(t, err, problem.Usage, "both would accept writes", "--force")
 		_, err = b.Promote(patience.Context(t), "a", false)
-		problemtest.Want(t, err, problem.Usage, "is no standby")
+		problemtest.Want(t, err, problem.Usage, "is not a standby")
 		check(t, b.Down(patience.Context(t), "a", cluster.Fast))
 		err = b.Destroy(patience.Context(t), "a")
 		problemtest.Want(t, err, problem.Usage, "has the standby b-1", "promote")
@@ -198,7 +198,7 @@ func TestReplica_IsWholeOrNone(t *testing.T) {
 	b := setup(t)
 	a := b.primary("a")
 	t.Run("CancelledWhileItCopies", func(t *testing.T) {
-		// A checkpoint that is asked for takes its time: the copy begins after it.
+		// A requested checkpoint takes its time: the copy begins after it.
 		ctx, cancel := context.WithCancel(patience.Context(t))
 		go func() {
 			defer cancel()
@@ -210,7 +210,7 @@ func TestReplica_IsWholeOrNone(t *testing.T) {
 		if _, err := b.Replica(ctx, "b", a, cluster.Spec{}); err == nil {
 			t.Skip("NOT TESTED: the copy was faster than its end")
 		}
-		if _, err := b.Find("b"); err == nil { // its end came behind that of the copy: then it is whole
+		if _, err := b.Find("b"); err == nil { // it ended after the copy: then it is complete
 			check(t, b.Down(patience.Context(t), "b", cluster.Fast))
 			check(t, b.Destroy(patience.Context(t), "b"))
 		}

@@ -23,7 +23,7 @@ func (s *Store) Restore(ctx context.Context, name string, spec Spec, from Backup
 	if err := c.recover(ctx, recovery); err != nil {
 		return nil, errors.Join(err, s.Destroy(context.WithoutCancel(ctx), name))
 	}
-	return c.again()
+	return c.reread()
 }
 
 // fillRestored copies the data of a backup, and has the server end the copy's history at a point of the log, on a new

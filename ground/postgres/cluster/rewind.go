@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// KeepData copies the data of a stopped cluster beside them, for Rewind; the copy has its name when it is complete. It
+// KeepData copies the data of a stopped cluster next to them, for Rewind; only a complete copy has its final name. It
 // is for clusters that tests throw away.
 func (c *Cluster) KeepData(ctx context.Context) error {
 	if err := removeFile(c.rewoundPath()); err != nil {
@@ -66,7 +66,7 @@ func (c *Cluster) RewindTo(ctx context.Context, kept string, change func(data st
 		}
 		err = c.copyAs(ctx, kept, c.DataDir())
 	case err == nil:
-		account.See(func() { err = copyTouched(kept, c.DataDir(), rewound.ModTime()) })
+		account.WithPermissions(func() { err = copyTouched(kept, c.DataDir(), rewound.ModTime()) })
 	}
 	if err == nil {
 		err = writeFile(c.rewoundPath(), nil, 0o600)
@@ -74,7 +74,7 @@ func (c *Cluster) RewindTo(ctx context.Context, kept string, change func(data st
 	if err != nil {
 		return environment(c.wrap(err))
 	}
-	account.See(func() { err = change(c.DataDir()) })
+	account.WithPermissions(func() { err = change(c.DataDir()) })
 	return err
 }
 
@@ -110,7 +110,7 @@ func copyTouched(kept, data string, at time.Time) error {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		return copyAnew(from, to)
+		return replaceFile(from, to)
 	})
 }
 
@@ -147,8 +147,8 @@ func changedAt(info fs.FileInfo) time.Time {
 	return time.Unix(stat.Ctim.Unix())
 }
 
-// copyAnew replaces a file by a new one.
-func copyAnew(from, to string) error {
+// replaceFile replaces a file with a new one.
+func replaceFile(from, to string) error {
 	if err := removeFile(to); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"plimsoll/test/files"
 )
 
-// A stopped cluster remembers the server of its last start, which may have been built anew since.
+// A stopped cluster remembers the server of its last start, which may have been rebuilt since.
 func TestServerNow_IsTheOneOfTheNextStart(t *testing.T) {
 	engine := os.Getenv("PLIMSOLL_TEST_ENGINE")
 	now, err := installation.Find(t.Context(), engine)

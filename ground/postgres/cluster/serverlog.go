@@ -41,16 +41,16 @@ func openServerLog(path string) (*serverLog, error) {
 	return &serverLog{f, start}, nil
 }
 
-// serverSaid is what the server logged during one start.
-type serverSaid struct {
+// startMessages is what the server logged during one start.
+type startMessages struct {
 	all   string
 	fatal []string // why it ended, with details and hints
 }
 
-func (l *serverLog) since() serverSaid {
+func (l *serverLog) since() startMessages {
 	text := make([]byte, logSaidMax)
 	n, _ := l.ReadAt(text, l.start)
-	return readSaid(string(text[:n]))
+	return parseStartMessages(string(text[:n]))
 }
 
 // The line prefix of the profiles ends in a space; before the server reads it there is none.
@@ -61,8 +61,8 @@ var (
 		`invalid .*|unrecognized .*|syntax error .*|parameter .*)`)
 )
 
-func readSaid(text string) serverSaid {
-	found := serverSaid{all: text}
+func parseStartMessages(text string) startMessages {
+	found := startMessages{all: text}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if m := bindPattern.FindStringSubmatch(line); m != nil {

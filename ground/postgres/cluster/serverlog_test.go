@@ -36,7 +36,7 @@ func TestReadReported(t *testing.T) {
 		{"Silence", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, readSaid(c.text).fatal); diff != "" {
+			if diff := cmp.Diff(c.want, parseStartMessages(c.text).fatal); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -61,7 +61,7 @@ func TestStartFailure_SaysWhoseMoveItIs(t *testing.T) {
 		{"Unforeseen", "FATAL:  the moon is full\n", problem.Failure, "/x/a/log/postgres.log"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			err := c.startFailure(errors.New("ended"), readSaid(x.text))
+			err := c.startFailure(errors.New("ended"), parseStartMessages(x.text))
 			if problem.ClassOf(err) != x.class || !strings.Contains(problem.HintOf(err), x.hint) {
 				t.Errorf("class %v, hint %q of %v", problem.ClassOf(err), problem.HintOf(err), err)
 			}

@@ -20,7 +20,7 @@ const (
 	userConf = "user.conf"
 )
 
-// includes end postgresql.conf. The files lie beside the data, where the server's user cannot change them; their paths
+// includes end postgresql.conf. The files lie next to the data, where the server's user cannot change them; their paths
 // are relative, so that a copy of the folder can start.
 const includes = `
 # Plimsoll: settings derived from this machine, then the user's own.

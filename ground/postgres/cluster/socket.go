@@ -40,7 +40,7 @@ func prepareSocketDir(dir string, a *process.Account) error {
 	if err := checkSocketDir(dir, a); err != nil {
 		return err
 	}
-	a.See(func() { err = clearSockets(dir) }) // the folder may have been swapped since
+	a.WithPermissions(func() { err = clearSockets(dir) }) // the folder may have been swapped since
 	return err
 }
 

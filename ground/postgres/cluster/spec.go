@@ -124,8 +124,8 @@ func (c *Cluster) SameEngine(ctx context.Context, asked string) error {
 		"choose another name, or destroy it first")
 }
 
-// agrees rejects changes to a running cluster.
-func (c *Cluster) agrees(ctx context.Context, s Spec) error {
+// checkUnchanged rejects changes to a running cluster.
+func (c *Cluster) checkUnchanged(ctx context.Context, s Spec) error {
 	if err := c.SameEngine(ctx, s.Engine); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (c *Cluster) startAs(ctx context.Context, owner string, opts StartOptions) 
 
 func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lock) (*Postmaster, error) {
 	// The cluster may have changed while we waited for the lock.
-	now, err := c.again()
+	now, err := c.reread()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 			"destroy it and restore again: plimsoll destroy "+c.Name())
 	}
 	c.sayPromoted()
-	if err := c.clearGround(ctx); err != nil {
+	if err := c.clearLeftovers(ctx); err != nil {
 		return nil, err
 	}
 	srv, err := c.findServer(ctx)
@@ -182,14 +182,14 @@ func (c *Cluster) takePort(from int) error {
 // How long another server in our folder may take to end: its parent died, so it shuts down.
 const dyingMax = time.Minute
 
-// clearGround removes whatever an earlier server left. We hold the lock, so no other Plimsoll works on this cluster.
-func (c *Cluster) clearGround(ctx context.Context) error {
+// clearLeftovers removes whatever an earlier server left. We hold the lock, so no other Plimsoll works on this cluster.
+func (c *Cluster) clearLeftovers(ctx context.Context) error {
 	pm, err := c.postmaster()
 	if err != nil {
 		return err
 	}
 	if pm.PID != 0 {
-		if err := c.outwait(ctx, pm); err != nil {
+		if err := c.awaitPreviousServer(ctx, pm); err != nil {
 			return err
 		}
 	}
@@ -206,11 +206,11 @@ func (c *Cluster) clearGround(ctx context.Context) error {
 	return prepareSocketDir(c.SocketDir, account)
 }
 
-// How long a server may take to notice that its parent died: on a busy machine it gets no processor for seconds. Who
-// has started a server in our folder by hand waits so long for the error.
+// How long a server may take to notice that its parent died: on a busy machine it gets no processor for seconds. A user
+// who has started a server in our folder manually waits that long for the error.
 const noticeMax = 20 * time.Second
 
-func (c *Cluster) outwait(ctx context.Context, pm process.ID) error {
+func (c *Cluster) awaitPreviousServer(ctx context.Context, pm process.ID) error {
 	noticed, err := c.awaitStopping(ctx, pm)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (c *Cluster) awaitStopping(ctx context.Context, pm process.ID) (bool, error
 const orphanMax = 5 * time.Second
 
 // endOrphans ends sessions that outlived a killed postmaster: they still write to shared memory, so the server refuses
-// to start beside them.
+// to start while they run.
 func (c *Cluster) endOrphans(ctx context.Context) error {
 	orphans, err := c.processes()
 	if err != nil || len(orphans) == 0 {

@@ -33,7 +33,7 @@ const (
 // unreadable is the state of a cluster one of whose files could not be read, and why.
 func unreadable(err error) (State, string) {
 	if errors.Is(err, fs.ErrPermission) {
-		return Hidden, "its files may not be read by this user; ask as the user who made it: " + err.Error()
+		return Hidden, "this user may not read its files; run the command as the user who created it: " + err.Error()
 	}
 	return Broken, err.Error()
 }
@@ -115,7 +115,7 @@ func (c *Cluster) Status(ctx context.Context) Status {
 	}
 	st.Replication = c.replicationRole()
 	c.look(ctx, &st)
-	_ = process.SeeAsOwner(c.DataDir(), func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.AskWait) })
+	_ = process.WithOwnerPermissions(c.DataDir(), func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.StatusWait) })
 	return st
 }
 
@@ -143,7 +143,7 @@ func (c *Cluster) look(ctx context.Context, st *Status) {
 		st.StartedAt, st.UptimeS = &f.startedAt, &up
 	}
 	if st.State == Running {
-		c.ask(ctx, st)
+		c.queryServer(ctx, st)
 	}
 }
 
@@ -157,9 +157,9 @@ func stateOf(line string) State {
 	return Starting
 }
 
-// ask connects; a running server that refuses is reported all the same.
-func (c *Cluster) ask(ctx context.Context, st *Status) {
-	ctx, cancel := context.WithTimeout(ctx, c.store.AskWait)
+// queryServer connects; a running server that refuses is reported all the same.
+func (c *Cluster) queryServer(ctx context.Context, st *Status) {
+	ctx, cancel := context.WithTimeout(ctx, c.store.StatusWait)
 	defer cancel()
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -167,8 +167,8 @@ func (c *Cluster) ask(ctx context.Context, st *Status) {
 		return
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	c.askReplication(ctx, conn, st)
-	c.askArchiving(ctx, conn, st)
+	c.readReplication(ctx, conn, st)
+	c.readArchiving(ctx, conn, st)
 	p := installation.PatchsetOf(conn.PgConn())
 	st.Patchset = &p.Number
 	st.Version, _, _ = strings.Cut(p.Version, " ")

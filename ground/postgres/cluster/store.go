@@ -19,8 +19,8 @@ import (
 // holder.
 const LockWaitDefault = 15 * time.Second
 
-// AskWaitDefault is how long status waits for the answer of one server, and for the size of its data.
-const AskWaitDefault = 2 * time.Second
+// StatusWaitDefault is how long status waits for the answer of one server, and for the size of its data.
+const StatusWaitDefault = 2 * time.Second
 
 // Store is the folder that holds the clusters of one state directory.
 type Store struct {
@@ -30,9 +30,9 @@ type Store struct {
 	Say func(message string)
 	// LockWait defaults to LockWaitDefault.
 	LockWait time.Duration
-	// AskWait defaults to AskWaitDefault.
-	AskWait time.Duration
-	// Copied is told how much of a running server's data has been copied. Defaults to silence.
+	// StatusWait defaults to StatusWaitDefault.
+	StatusWait time.Duration
+	// Copied receives how much of a running server's data has been copied. Defaults to silence.
 	Copied func(done, all int64)
 }
 
@@ -44,7 +44,7 @@ func Open(state string) *Store {
 	if abs, err := filepath.Abs(state); err == nil {
 		state = abs
 	}
-	return &Store{state: state, LockWait: LockWaitDefault, AskWait: AskWaitDefault}
+	return &Store{state: state, LockWait: LockWaitDefault, StatusWait: StatusWaitDefault}
 }
 
 func (s *Store) dir() string                 { return filepath.Join(s.state, "clusters") }
@@ -59,8 +59,8 @@ func (s *Store) say(format string, args ...any) {
 }
 
 // TakeForLoad keeps every other load off the cluster until the lock is removed: two loads would disturb each other's
-// measurement, and the first to end might stop the server under the second. Who just looks whether there is a load
-// holds the lock for a moment.
+// measurement, and the first to end might stop the server under the second. A command that only checks for a
+// load holds the lock for a moment.
 func (c *Cluster) TakeForLoad(ctx context.Context) (*lock.Lock, error) {
 	l, err := lock.Acquire(ctx, c.store.loadPath(c.Name()), "load", hastyWait)
 	if errors.As(err, new(*lock.HeldError)) {

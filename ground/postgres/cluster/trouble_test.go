@@ -74,7 +74,7 @@ func TestMarkerOfAnotherUser_IsHidden(t *testing.T) {
 	check(t, os.MkdirAll(b.dir("theirs"), 0o755))
 	check(t, os.WriteFile(filepath.Join(b.dir("theirs"), cluster.MarkerFile), []byte("{}"), 0))
 	if st := b.status("theirs"); st.State != cluster.Hidden ||
-		!strings.Contains(st.Problem, "as the user who made it") {
+		!strings.Contains(st.Problem, "as the user who created it") {
 		t.Errorf("status %+v", st)
 	}
 }

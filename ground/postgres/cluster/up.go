@@ -21,7 +21,7 @@ import (
 
 const ownerKeeper = "keeper"
 
-// hastyWait is the wait for a lock that was free a moment ago: its holder is just looking, or was faster than we are.
+// hastyWait is the wait for a lock that was free a moment ago: its holder only checks it, or was faster than we are.
 const hastyWait = 300 * time.Millisecond
 
 // Up creates the cluster if it is missing, starts it under a detached keeper if it does not run, and returns when it
@@ -40,11 +40,11 @@ func (s *Store) Up(ctx context.Context, name string, spec Spec) (*Cluster, error
 			return nil, err
 		}
 		if running {
-			return s.found(ctx, name, spec)
+			return s.useRunning(ctx, name, spec)
 		}
 		err = s.startUnderKeeper(ctx, c, spec)
 		if err == nil {
-			return c.again()
+			return c.reread()
 		}
 		if !errors.As(err, new(*lock.HeldError)) {
 			return nil, err
@@ -53,13 +53,13 @@ func (s *Store) Up(ctx context.Context, name string, spec Spec) (*Cluster, error
 	}
 }
 
-// found handles a cluster that runs already.
-func (s *Store) found(ctx context.Context, name string, spec Spec) (*Cluster, error) {
+// useRunning handles a cluster that runs already.
+func (s *Store) useRunning(ctx context.Context, name string, spec Spec) (*Cluster, error) {
 	c, err := s.Find(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.agrees(ctx, spec); err != nil {
+	if err := c.checkUnchanged(ctx, spec); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -68,7 +68,7 @@ func (s *Store) found(ctx context.Context, name string, spec Spec) (*Cluster, er
 func (s *Store) startUnderKeeper(ctx context.Context, c *Cluster, spec Spec) error {
 	hasty := *s
 	hasty.LockWait = hastyWait
-	if err := hasty.adopt(ctx, c, spec); err != nil {
+	if err := hasty.applySpec(ctx, c, spec); err != nil {
 		return err
 	}
 	return s.spawnKeeper(ctx, c)
@@ -98,7 +98,7 @@ func (s *Store) awaitOther(ctx context.Context, c *Cluster) (running bool, err e
 			return false, environment(c.wrap(err))
 		case !held: // it does not run, or its keeper died and it will end soon
 			return false, nil
-		case state == Running && c.nowAnswers(ctx):
+		case state == Running && c.isReachable(ctx):
 			return true, nil
 		case time.Now().After(deadline):
 			return false, problem.New(problem.Environment,
@@ -113,9 +113,9 @@ func (s *Store) awaitOther(ctx context.Context, c *Cluster) (running bool, err e
 	}
 }
 
-// nowAnswers connects to the cluster's current port, which the other command may have chosen after we read it.
-func (c *Cluster) nowAnswers(ctx context.Context) bool {
-	now, err := c.again()
+// isReachable connects to the cluster's current port, which the other command may have chosen after we read it.
+func (c *Cluster) isReachable(ctx context.Context) bool {
+	now, err := c.reread()
 	return err == nil && now.answers(ctx) == nil
 }
 
@@ -132,8 +132,8 @@ func (c *Cluster) stateNow() State {
 	return stateOf(f.status)
 }
 
-// adopt changes a stopped cluster to what is asked for.
-func (s *Store) adopt(ctx context.Context, c *Cluster, spec Spec) error {
+// applySpec changes a stopped cluster as requested.
+func (s *Store) applySpec(ctx context.Context, c *Cluster, spec Spec) error {
 	if err := c.SameEngine(ctx, spec.Engine); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (s *Store) awaitKeeper(ctx context.Context, c *Cluster, pid int, pipe io.Re
 			if r.Ready && ctx.Err() == nil {
 				return nil
 			}
-			if r.Ready && cancelled != nil { // cancelled since, and nobody has told it
+			if r.Ready && cancelled != nil { // cancelled since, and it does not know
 				_ = syscall.Kill(pid, syscall.SIGTERM)
 			}
 			<-ended

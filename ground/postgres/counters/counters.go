@@ -32,13 +32,13 @@ func Read(ctx context.Context, conn *pgx.Conn, s Server) (*Reading, error) {
 	}
 	for _, v := range views {
 		if s.Version < v.from || v.until != 0 && s.Version >= v.until {
-			r.missing[v.name] = v.absent()
+			r.missing[v.name] = v.versionReason()
 			continue
 		}
 		if v.extension != "" {
 			schema, made := schemas[v.extension]
 			if !made {
-				r.missing[v.name] = v.notMade()
+				r.missing[v.name] = v.extensionReason()
 				continue
 			}
 			v.sql = fmt.Sprintf(v.sql, schema)
@@ -47,7 +47,7 @@ func Read(ctx context.Context, conn *pgx.Conn, s Server) (*Reading, error) {
 		var refused *pgconn.PgError
 		switch {
 		case errors.As(err, &refused) && ctx.Err() == nil:
-			r.missing[v.name] = v.excuse(refused)
+			r.missing[v.name] = v.refusalReason(refused)
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", v.name, err)
 		}

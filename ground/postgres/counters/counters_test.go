@@ -53,8 +53,10 @@ func TestDelta(t *testing.T) {
 	before := reading(0, map[string]map[string]float64{"a": {"n": 5, "reset": 9}}, nil)
 	after := reading(10, map[string]map[string]float64{"a": {"n": 25, "reset": 2}, "new": {"n": 3}}, nil)
 	d := Between(before, after)
-	if grew := d.Grew(WAL, "a", "n"); grew == nil || *grew != 20 {
-		t.Errorf("%v", grew)
+	if grew := d.Grew(WAL, "a", "n"); grew == nil {
+		t.Error("the growth of n is unknown, want 20")
+	} else if *grew != 20 {
+		t.Errorf("n grew by %v, want 20", *grew)
 	}
 	if grew := d.Sum(WAL, "", "n"); grew == nil || *grew != 23 || *d.PerSecond(grew) != 2.3 {
 		t.Errorf("%v: a row that was not there began at zero", grew)

@@ -140,16 +140,16 @@ func viewOf(name string) view {
 	return view{}
 }
 
-// absent says why this version has no such view.
-func (v view) absent() string {
+// versionReason says why this version has no such view.
+func (v view) versionReason() string {
 	if v.until != 0 {
 		return fmt.Sprintf("PostgreSQL has no %s from %d on", v.name, v.until/10000)
 	}
 	return fmt.Sprintf("PostgreSQL has %s from %d on", v.name, v.from/10000)
 }
 
-// notMade says that the extension which makes the view is not in the database.
-func (v view) notMade() string {
+// extensionReason says that the extension which makes the view is not in the database.
+func (v view) extensionReason() string {
 	switch v.name {
 	case Statements:
 		return "the extension is not created in this database (CREATE EXTENSION pg_stat_statements)"
@@ -160,12 +160,12 @@ func (v view) notMade() string {
 	return "the extension " + v.extension + " is not created in this database"
 }
 
-// excuse says why the server refused to show the view.
-func (v view) excuse(refused *pgconn.PgError) string {
+// refusalReason says why the server refused to show the view.
+func (v view) refusalReason(refused *pgconn.PgError) string {
 	const undefinedTable, noRight, notLoaded, lockTimeout = "42P01", "42501", "55000", "55P03"
 	switch {
 	case v.extension != "" && refused.Code == undefinedTable: // an older version of it
-		return v.notMade()
+		return v.extensionReason()
 	case v.name == Statements && refused.Code == notLoaded:
 		return "installed, but its library is not in shared_preload_libraries"
 	case refused.Code == noRight:

@@ -1,6 +1,6 @@
 // Package identity tells one database server from another, so that runs of different ones are never mixed. Only what
 // stays the same while a measurement is stopped is part of an identity: not the server's start, and not a database's
-// oid, which changes when the base is put back.
+// oid, which changes when the base is reset.
 package identity
 
 import (
@@ -49,7 +49,7 @@ func Read(ctx context.Context, conn *pgx.Conn) (Identity, error) {
 	if server.Patchset != nil {
 		i.Patchset = *server.Patchset
 	}
-	// each alone: a right that lacks for one says nothing about the others
+	// each alone: a privilege missing for one does not concern the others
 	if err := conn.QueryRow(ctx, "SELECT current_database()").Scan(&i.Database); err != nil {
 		return Identity{}, fmt.Errorf("read the name of the database: %w", err)
 	}

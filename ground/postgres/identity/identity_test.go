@@ -24,7 +24,7 @@ func TestIdentity_TellsServersApart(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	one := of(t, dsn)
 	if one.System == Unknown || one.Folder == "" || one.Version == "" || one.Settings["shared_buffers"] == "" {
-		t.Fatalf("%+v", one)
+		t.Fatalf("want the whole identity, got %+v", one)
 	}
 	if again := of(t, dsn); !again.Equal(one) {
 		t.Errorf("not itself: %s", again.Difference(one))
@@ -58,7 +58,7 @@ func TestIdentity_WithoutRights(t *testing.T) {
 	clustertest.Exec(t, dsn, "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
 	some := of(t, with(t, dsn, "role", "nobody_special"))
 	if some.System != Unknown || !strings.HasSuffix(some.String(), "system identifier unknown") {
-		t.Errorf("%s", some)
+		t.Errorf("want an unknown system identifier, got %s", some)
 	}
 	if !some.Equal(all) {
 		t.Errorf("the same server by the same address: %s", some.Difference(all))
@@ -66,7 +66,7 @@ func TestIdentity_WithoutRights(t *testing.T) {
 	moved := some
 	moved.Folder, moved.Address = "", "elsewhere:5432"
 	if got := moved.Difference(some); !strings.HasPrefix(got, "address elsewhere:5432, before ") {
-		t.Errorf("%q", got)
+		t.Errorf("want another address, got %q", got)
 	}
 }
 

@@ -23,11 +23,11 @@ type answer struct {
 	err            error // of the program; nil: it ended with 0
 }
 
-// answers of programs, while this process runs: every start of a server asks the same, ten times a process.
+// answers of programs, while this process runs: every start of a server makes the same ten calls.
 var answers sync.Map
 
-// ask runs a program whose answer depends on its arguments alone.
-func ask(ctx context.Context, program string, args ...string) (stdout, stderr string, err error) {
+// runProgram runs a program whose output depends on its arguments alone.
+func runProgram(ctx context.Context, program string, args ...string) (stdout, stderr string, err error) {
 	q := question{program: program, args: fmt.Sprintf("%q", args)}
 	info, missing := os.Stat(program)
 	if missing == nil {

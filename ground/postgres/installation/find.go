@@ -59,7 +59,7 @@ func FindMajor(ctx context.Context, engine string, major int) (Server, error) {
 }
 
 func built(ctx context.Context, flavour string, major int) (Server, error) {
-	// A link moves with the next build; a cluster remembers the folder behind it.
+	// A link moves with the next build; a cluster remembers the folder that it leads to.
 	var prefix string
 	var err error
 	for _, dir := range links() {
@@ -123,12 +123,12 @@ func Describe(ctx context.Context, prefix string) (Server, error) {
 var versionText = regexp.MustCompile(`\(PostgreSQL\) (\d+(?:\.\d+|devel|(?:alpha|beta|rc)\d+))`)
 
 func versionOf(ctx context.Context, postgres string) (string, error) {
-	out, _, err := ask(ctx, postgres, "--version")
+	out, _, err := runProgram(ctx, postgres, "--version")
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", problem.New(problem.Environment, fmt.Errorf("ask %s for its version: %w", postgres, err),
+		return "", problem.New(problem.Environment, fmt.Errorf("read the version of %s: %w", postgres, err),
 			hintMissing)
 	}
 	found := versionText.FindStringSubmatch(out)

@@ -10,7 +10,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// Names of engines, beside the folder of a prefix.
+// Names of engines; the folder of a prefix is a name, too.
 const (
 	Plimsoll = "plimsoll" // our build with the patch series
 	Vanilla  = "vanilla"  // our build without patches, same flags
@@ -68,7 +68,7 @@ func (s Server) Program(name string) (string, error) {
 func (s Server) hintProgram(name string) string {
 	switch s.Flavour {
 	case Plimsoll, Vanilla:
-		return "this build is older than the need for " + name + ": build it again with `make engine`"
+		return "this build lacks " + name + ": build it again with `make engine`"
 	case Stock:
 		return "the registry's package has no " + name + ": build PostgreSQL with `make engine`, or install one and " +
 			"name it with --engine system"

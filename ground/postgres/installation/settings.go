@@ -22,12 +22,12 @@ func (s Server) Settings(ctx context.Context) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := ask(ctx, postgres, "--describe-config")
+	out, _, err := runProgram(ctx, postgres, "--describe-config")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its settings: %w", s, err)
+		return nil, fmt.Errorf("read the settings of %s: %w", s, err)
 	}
 	known := map[string]bool{}
 	for line := range strings.Lines(out) {
@@ -38,26 +38,26 @@ func (s Server) Settings(ctx context.Context) (*Settings, error) {
 }
 
 // Has says whether the server knows a setting. The program's list omits settings that the sample file omits, so those
-// are asked for by name.
+// are queried by name.
 func (s *Settings) Has(name string) bool {
 	if known, asked := s.known[name]; asked || s.err != nil {
 		return known
 	}
-	s.known[name] = s.ask(name)
+	s.known[name] = s.serverAccepts(name)
 	return s.known[name]
 }
 
-// Err is the error of asking, if any; Has was then false.
+// Err is the error of a query, if any; Has was then false.
 func (s *Settings) Err() error { return s.err }
 
-// Accepts tells whether the server takes a value of a setting that it has: it may have been built without.
+// Accepts says whether the server accepts a value of a setting that it has: it may have been built without it.
 func (s *Settings) Accepts(name, value string) bool {
-	return s.err == nil && s.ask(name, "-c", name+"="+value)
+	return s.err == nil && s.serverAccepts(name, "-c", name+"="+value)
 }
 
-// ask needs no cluster: the configuration files that the program wants are empty.
-func (s *Settings) ask(name string, given ...string) bool {
-	_, output, err := ask(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
+// serverAccepts needs no cluster: the configuration files that the program wants are empty.
+func (s *Settings) serverAccepts(name string, given ...string) bool {
+	_, output, err := runProgram(s.ctx, s.postgres, append([]string{"-C", name, "-c", "config_file=" + os.DevNull, "-c",
 		"data_directory=/", "-c", "hba_file=" + os.DevNull, "-c", "ident_file=" + os.DevNull}, given...)...)
 	switch {
 	case err == nil:
@@ -66,7 +66,7 @@ func (s *Settings) ask(name string, given ...string) bool {
 		s.err = s.ctx.Err()
 	case strings.Contains(output, "invalid value for parameter"):
 	case !strings.Contains(output, "unrecognized configuration parameter"):
-		s.err = fmt.Errorf("ask %s for its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(output))
+		s.err = fmt.Errorf("read from %s its setting %s: %w: %s", s.server, name, err, strings.TrimSpace(output))
 	}
 	return false
 }

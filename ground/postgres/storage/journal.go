@@ -166,7 +166,7 @@ func OpenState(dir string) (*State, error) {
 	}
 	s := &State{memory}
 	if s.word(0) != stateMagic {
-		return nil, errors.Join(errors.New("the journal's state was not made: the library was not loaded"), s.Close())
+		return nil, errors.Join(errors.New("the journal has no state: the library was not loaded"), s.Close())
 	}
 	return s, nil
 }
@@ -179,7 +179,7 @@ func (s *State) word(i int) uint64 {
 // journal up to this number.
 func (s *State) Last() uint64 { return s.word(1) - 1 }
 
-// beyond is what a journal cannot tell; shim.c has the same numbers.
+// beyond is what a journal cannot describe; shim.c has the same numbers.
 var beyond = map[uint64]string{
 	10001: "the server renamed a folder, as a new replication slot does",
 	10002: "the server made a symbolic link, as a tablespace does",
@@ -189,7 +189,7 @@ var beyond = map[uint64]string{
 	10006: "a file was written by asynchronous calls",
 }
 
-// Err says that the journal is worth nothing: a record could not be written, or something happened that none can tell.
+// Err says that the journal is useless: a record could not be written, or something happened that no record describes.
 func (s *State) Err() error {
 	failed := s.word(2)
 	if what, is := beyond[failed]; is {

@@ -21,7 +21,7 @@ func ParseLatency(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > LatencyMax {
-		return 0, problem.New(problem.Usage, fmt.Errorf("flush latency %q is no duration of 0 to %s", text, LatencyMax),
+		return 0, problem.New(problem.Usage, fmt.Errorf("flush latency %q: must be 0 to %s", text, LatencyMax),
 			"such as 0.5ms or 2ms; 0: the disk's own time")
 	}
 	return d, nil

@@ -16,8 +16,8 @@ import (
 //go:embed sessions.sql
 var sessionsSQL string
 
-// eachSQL asks for each session that has a transaction, where sessionsSQL has all described that are connected: a
-// server of a thousand idle sessions then answers nearly as soon as one of ten.
+// eachSQL reads each session that has a transaction, while sessionsSQL has the server describe all that are connected:
+// a server of a thousand idle sessions then answers nearly as fast as one of ten.
 var eachSQL = strings.Replace(sessionsSQL, "pg_stat_get_activity(NULL) AS a",
 	`pg_stat_get_backend_idset() AS b (id) JOIN pg_stat_get_activity(pg_stat_get_backend_pid(b.id)) AS a
 	ON pg_stat_get_backend_xact_start(b.id) IS NOT NULL`, 1)
@@ -29,7 +29,7 @@ const (
 )
 
 const (
-	// few sessions are at work if they are less than this part of those connected: to ask for each is then cheaper.
+	// few sessions are active if they are less than this part of those connected: a query for each is then cheaper.
 	few = 4
 	// queryMost characters of a statement are kept.
 	queryMost = 400
@@ -37,7 +37,7 @@ const (
 	textsMost = 1000
 )
 
-// Reader reads the sessions at work again and again over one connection. Its statement is planned once, its answers are
+// Reader reads the active sessions again and again over one connection. Its statement is planned once, its answers are
 // binary, and a text that it has met before is not allocated again.
 type Reader struct {
 	conn     *pgx.Conn
@@ -47,7 +47,7 @@ type Reader struct {
 	texts    map[string]string
 }
 
-// way to ask, by the connection's mode: a prepared statement, one that is sent with its parameters each time, or text
+// way to query, by the connection's mode: a prepared statement, one that is sent with its parameters each time, or text
 // alone. Behind a pooler that shares processes only the latter keeps our settings.
 type way int
 
@@ -70,7 +70,7 @@ func NewReader(ctx context.Context, conn *pgx.Conn, without string) (*Reader, er
 	}
 	for name, sql := range map[string]string{sessionsName: sessionsSQL, eachName: eachSQL} {
 		if _, err := conn.Prepare(ctx, name, sql); err != nil {
-			return nil, unread(err)
+			return nil, readError(err)
 		}
 	}
 	return r, nil
@@ -104,10 +104,10 @@ func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
 		r.sessions = append(r.sessions, s)
 	}
 	if _, err := rows.Close(); err != nil {
-		return nil, unread(err)
+		return nil, readError(err)
 	}
 	if wrong != nil {
-		return nil, unread(wrong)
+		return nil, readError(wrong)
 	}
 	return r.sessions, nil
 }
@@ -116,7 +116,7 @@ func (r *Reader) Read(ctx context.Context, connected int) ([]Session, error) {
 func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
 	rows, err := r.conn.Query(ctx, sql, string(r.params[0]))
 	if err != nil {
-		return nil, unread(err)
+		return nil, readError(err)
 	}
 	r.sessions, err = pgx.AppendRows(r.sessions[:0], rows, func(row pgx.CollectableRow) (s Session, err error) {
 		var user, waitType, wait *string
@@ -132,7 +132,7 @@ func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
 		return s, nil
 	})
 	if err != nil {
-		return nil, unread(err)
+		return nil, readError(err)
 	}
 	return r.sessions, nil
 }
@@ -151,7 +151,7 @@ func passed(now time.Time, then *time.Time) time.Duration {
 	return max(0, now.Sub(*then))
 }
 
-func unread(err error) error { return fmt.Errorf("read pg_stat_activity: %w", err) }
+func readError(err error) error { return fmt.Errorf("read pg_stat_activity: %w", err) }
 
 // Columns of sessions.sql.
 const (
@@ -170,7 +170,7 @@ const (
 
 func (r *Reader) session(row [][]byte) (s Session, err error) {
 	if len(row) != columns || len(row[colPID]) != 4 || len(row[colNow]) != 8 {
-		return s, errors.New("the answer is not as its statement says")
+		return s, errors.New("unexpected result columns")
 	}
 	now := row[colNow]
 	return Session{PID: int(int32(binary.BigEndian.Uint32(row[colPID]))), Application: r.text(row[colApplication]),

@@ -1,4 +1,4 @@
--- Sessions of clients that are at work or within a transaction, everywhere on the server. Those that are idle outside a
+-- Sessions of clients that are active or within a transaction, everywhere on the server. Those that are idle outside a
 -- transaction keep the wait event of their last statement, and are left out. Times are this server's, as it keeps them.
 -- The function behind pg_stat_activity is read alone: the view joins names of databases and users to every session. A
 -- statement is cut by bytes: left() would count its characters.

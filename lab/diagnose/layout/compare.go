@@ -77,7 +77,7 @@ func Compare(nameA string, a *Report, nameB string, b *Report) *Comparison {
 		}
 		if row.A == string(Unknown) || row.B == string(Unknown) {
 			row.Differ, row.Times = false, nil
-			row.Says = "not measured on both: nothing to compare"
+			row.Says = "not measured on both sides: nothing to compare"
 		} else if row.Differ {
 			row.Says = meanings[i.Name]
 		}
@@ -135,14 +135,14 @@ func figureOf[T any](value *T, figure func(*T) float64) float64 {
 var meanings = map[string]string{
 	"processors":          "plans, workers and the kernel's scheduler follow the count and the sockets",
 	"caches":              "what fits into a cache of one may not fit into the other's",
-	"NUMA nodes":          "the kernel places processes and memory by a different map of nodes",
-	"hypervisor":          "another one decides when processors run",
-	"clock":               "timing of plans and transfers costs differently",
-	"sleep":               "commit_delay, autovacuum's pauses and timeouts end at other times",
-	"memory":              "each page and each lock in shared memory costs this many times as much",
+	"NUMA nodes":          "the kernel places processes and memory on different nodes",
+	"hypervisor":          "a different one decides when processors run",
+	"clock":               "timing plans and transfers has a different cost",
+	"sleep":               "commit_delay, autovacuum's pauses and timeouts last longer or shorter",
+	"memory":              "each access to shared memory costs this many times as much",
 	"cache lines":         "locks inside the server pass from core to core slower by this factor",
 	"flush":               "commits that wait for the log differ by this factor",
-	"round trip":          "an operation waits this long for the network with each statement",
+	"round trip":          "each statement of an operation waits this long for the network",
 	"server's processors": "one server may use less of its machine",
 	"huge pages":          "one server spends memory and time on page tables",
 }

@@ -174,8 +174,8 @@ func (r *Report) clock() Item {
 	if c := r.Probes.Clock; c != nil {
 		i.Shows += fmt.Sprintf(", read in %.0f ns, steps of %.0f ns", c.ReadNS, c.StepNS)
 		if c.ReadNS > slowClockNS {
-			i.reason(Harmful, "reading the time takes %.0f ns: the kernel must be called for it; timing of plans and "+
-				"transfers slows what it times", c.ReadNS)
+			i.reason(Harmful, "reading the time takes %.0f ns: each reading is a system call; "+
+				"timing plans and transfers slows them down", c.ReadNS)
 		}
 	}
 	if source == "hpet" || source == "acpi_pm" || source == "jiffies" {
@@ -198,7 +198,8 @@ func (r *Report) timer() Item {
 		own = max(0, own-*c.QueuedNS)
 	}
 	if own > lateSleepNS {
-		i.reason(Odd, "timers fire late by %s that no queue explains: the hypervisor does not run this machine in time",
+		i.reason(Odd, "timers fire %s late, which no run queue explains: the hypervisor "+
+			"does not schedule this machine in time",
 			duration(own))
 	}
 	return i
@@ -263,7 +264,7 @@ func (r *Report) exchange() Item {
 	}
 	for _, near := range order[:3] {
 		if k, known := kinds[near]; known && k[0] > strayNS {
-			i.reason(Odd, "%s need %.0f ns for a cache line: as far as different sockets are", near, k[0])
+			i.reason(Odd, "%s need %.0f ns for a cache line: as long as between sockets", near, k[0])
 		}
 	}
 	return i
@@ -274,7 +275,7 @@ func (r *Report) flush() Item {
 	if f == nil {
 		return r.unknown("flush", "probes")
 	}
-	i := item("flush", fmt.Sprintf("8 kB in %s: median %s, 99 %% within %s", r.Probes.Dir, duration(f.Median),
+	i := item("flush", fmt.Sprintf("8 kB in %s: median %s, p99 %s", r.Probes.Dir, duration(f.Median),
 		duration(f.P99)))
 	switch {
 	case f.Median > slowFlushNS:
@@ -296,7 +297,7 @@ func (r *Report) trip() Item {
 		duration(t.Least)))
 	switch { // the least: a busy machine answers late, a far one always
 	case t.Least > slowTripNS:
-		i.reason(Harmful, "an operation of 100 statements spends at least %s on the way", duration(100*t.Least))
+		i.reason(Harmful, "an operation of 100 statements spends at least %s in the network", duration(100*t.Least))
 	case t.Least > oddTripNS:
 		i.reason(Odd, "machines in one data centre answer in less than %s", duration(oddTripNS))
 	}
@@ -332,7 +333,7 @@ func (r *Report) pages() Item {
 			r.Server.Settings["max_connections"], human.Bytes(shared/512))
 	}
 	if r.Topology.HugePages.Transparent == "always" {
-		i.Shows += "; transparent ones: always"
+		i.Shows += "; transparent huge pages: always"
 	}
 	return i
 }

@@ -151,7 +151,7 @@ const (
 	linesMost, chasersMost = 48, 16
 	// areaBytes is beyond the caches of a core; where the last cache is larger, twice that, within areaMost.
 	areaBytes, areaMost = 64 << 20, 512 << 20
-	// areaPart of the memory is taken at most: no server beside this program may be ended for it.
+	// areaPart of the memory is taken at most: no server on this machine may be killed for it.
 	areaPart = 8
 )
 

@@ -139,7 +139,7 @@ func TestJudge(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := sound(t)
+			r := validReport(t)
 			c.plant(r)
 			r.judge()
 			for _, i := range r.Items {
@@ -154,8 +154,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// sound is a machine of two sockets and its server, all measured.
-func sound(t *testing.T) *Report {
+// validReport is of a machine of two sockets and its server, all measured.
+func validReport(t *testing.T) *Report {
 	t.Helper()
 	m, err := topology.ReadMap(machineFiles(t, 2, 1, 2, 2))
 	if err != nil {
@@ -174,7 +174,7 @@ func sound(t *testing.T) *Report {
 }
 
 func TestCompare(t *testing.T) {
-	a, b := sound(t), sound(t)
+	a, b := validReport(t), validReport(t)
 	b.Probes.Flush = nil
 	trip := times(4e5)
 	b.Probes.Trip = &trip
@@ -206,7 +206,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Load(file); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("a report of another schema: %v, want a usage error", err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestTake(t *testing.T) {
 		t.Fatalf("%v: %s", err, problem.HintOf(err))
 	}
 	if r.Server.Version == "" || r.Probes.Trip == nil || len(r.Items) != 13 || len(r.Topology.Processors) == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("report %+v lacks the server, its round trip, items or processors", r)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("it left %v", left)

@@ -35,7 +35,7 @@ func TestZones(t *testing.T) {
 	t.Run("FailureFrustratesHoweverFast", func(t *testing.T) {
 		var got Counts
 		if got.Fail(); got != (Counts{Frustrated: 1}) {
-			t.Errorf("%+v", got)
+			t.Errorf("want one frustrated, got %+v", got)
 		}
 	})
 }
@@ -138,7 +138,7 @@ func TestInterval(t *testing.T) {
 		// table I): 0.2553 to 0.3662.
 		got := Counts{Satisfied: 81, Frustrated: 182}.Interval()
 		if math.Abs(got.Low-0.2553) > 5e-5 || math.Abs(got.High-0.3662) > 5e-5 {
-			t.Errorf("%+v", got)
+			t.Errorf("want 0.2553 to 0.3662, got %+v", got)
 		}
 	})
 	t.Run("HoldsTheScoreAndStaysInside", func(t *testing.T) {

@@ -61,7 +61,7 @@ func Open(ctx context.Context, o Options) (*Player, error) {
 	}
 	config.MaxConns = int32(o.Connections)
 	config.ConnConfig.RuntimeParams["application_name"] = "plimsoll"
-	// no round trip beside the load's own
+	// no round trip in addition to the load's own
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	if p.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err

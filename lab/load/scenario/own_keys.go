@@ -136,7 +136,7 @@ func scriptKey(from source) setter {
 		}
 		a := r.actionOf(e)
 		if a.Script != nil {
-			return r.wrong(e, "there is a script already", "give sql or script, not both")
+			return r.wrong(e, "a script is already given", "give sql or script, not both")
 		}
 		content, path, line, err := from(r, e, s)
 		if err != nil {

@@ -25,7 +25,7 @@ func TestDefaultIsTheERPsMix(t *testing.T) {
 	s := Default()
 	c := s.Crowd(0, nil)
 	if c.Users != UsersDefault || len(c.Operations) != len(s.Operations) {
-		t.Errorf("%+v", c)
+		t.Errorf("want the default users and all operations, got %+v", c)
 	}
 	for i, op := range c.Operations {
 		if math.Abs(op.Weight-s.Operations[i].Weight/100) > 1e-12 {
@@ -125,13 +125,13 @@ target = "5s"
 	}
 	if c.Roles[0].Users != 6 || c.Roles[1].Users != 2 || c.Roles[1].Think.Mean != time.Minute ||
 		c.Roles[1].Think.Distribution != users.Constant {
-		t.Errorf("%+v", c.Roles)
+		t.Errorf("want 6 and 2 users and the think time of the second role, got %+v", c.Roles)
 	}
 	if diff := cmp.Diff(users.Pace{{At: 0, Level: 0.5}, {At: 0.5, Level: 1}, {At: 1, Level: 0}}, c.Pace); diff != "" {
 		t.Error(diff)
 	}
 	if c.Operations[2].Target != 5*time.Second || s.Refused != 0.1 {
-		t.Errorf("%+v", s)
+		t.Errorf("want target and share of the file, got %+v", s)
 	}
 	if other := s.Crowd(8, &users.Think{Mean: time.Hour}); other.Roles[0].Think.Mean != time.Hour ||
 		other.Roles[1].Think.Mean != time.Hour {

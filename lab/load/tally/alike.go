@@ -8,7 +8,8 @@ var (
 	anyID   = regexp.MustCompile(`\b[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\b`)
 )
 
-// alike is an error's text without what differs each time, so that equal errors are counted together.
-func alike(text string) string {
+// comparableText is an error's text without ports and ids, which differ each time, so that equal errors are counted
+// together.
+func comparableText(text string) string {
 	return anyID.ReplaceAllString(ownPort.ReplaceAllString(text, "$1->"), "ID")
 }

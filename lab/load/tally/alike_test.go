@@ -13,7 +13,7 @@ func TestAlike_LeavesOutWhatDiffersEachTime(t *testing.T) {
 		"dial tcp 127.0.0.1:5432: refused":                    "dial tcp 127.0.0.1:5432: refused",
 		"status 503: overloaded, again in 12 s":               "status 503: overloaded, again in 12 s",
 	} {
-		if got := alike(text); got != want {
+		if got := comparableText(text); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -61,7 +61,7 @@ func TestIntervalsKnowThatNeighboursShareTheirLuck(t *testing.T) {
 func TestIntervalsKeepAWidthWhereAllIsWell(t *testing.T) {
 	counts := steady(t, 30, func(int) time.Duration { return 100 * time.Millisecond })
 	if got, _ := counts.ApdexInterval(); got.High != 1 || got.Low >= 1 || got.Low < 0.99 {
-		t.Errorf("%+v", got)
+		t.Errorf("want an interval from 0.99 to 1, got %+v", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func NotesOf(ctx context.Context) *Notes {
 	return n
 }
 
-// Resent says that a request was sent once more after its connection was lost.
+// Resent says that a request was sent again after its connection was lost.
 func (n *Notes) Resent() {
 	if n != nil {
 		n.mu.Lock()

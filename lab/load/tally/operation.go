@@ -22,7 +22,7 @@ type Operation struct {
 	Latency       *Times // of answered operations
 	Errors        map[string]int64
 	GeneratorWait GeneratorWait
-	Resent        int64            // requests sent once more
+	Resent        int64            // requests sent again
 	Instead       map[string]int64 // carried out in place of this one, which had nothing to act on
 }
 

@@ -14,7 +14,7 @@ import (
 type Page struct {
 	Second   int   `json:"second"`             // 0 is the first
 	Rest     bool  `json:"rest,omitempty"`     // of a last second that was not over
-	Users    int   `json:"users"`              // at work at its end
+	Users    int   `json:"users"`              // active at its end
 	InFlight int   `json:"in_flight"`          // most operations under way at once
 	Backlog  int   `json:"backlog"`            // most that waited for a slot at once
 	Answered int64 `json:"answered"`           // valid answers that arrived in the steady state
@@ -39,7 +39,7 @@ type Cell struct {
 	Latency       Values           `json:"latency_us,omitempty"`
 	Errors        map[string]int64 `json:"errors,omitempty"`
 	GeneratorWait GeneratorWait    `json:"own,omitzero"`     // waits
-	Resent        int64            `json:"resent,omitempty"` // requests sent once more after their connection was lost
+	Resent        int64            `json:"resent,omitempty"` // requests sent again after their connection was lost
 	// Instead are the operations carried out in place of this one, which had nothing to act on; they are counted as
 	// what they are and not here.
 	Instead map[string]int64 `json:"instead,omitempty"`
@@ -92,7 +92,7 @@ func (c *Cell) Count(s Sample, target time.Duration) {
 	if c.Errors == nil {
 		c.Errors = map[string]int64{}
 	}
-	countError(c.Errors, alike(s.Err.Error()), 1)
+	countError(c.Errors, comparableText(s.Err.Error()), 1)
 }
 
 func (c *Cell) add(other Cell) {

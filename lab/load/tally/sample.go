@@ -40,7 +40,7 @@ type Sample struct {
 	// Instead was carried out.
 	Planned int
 	Instead string
-	Resent  int // requests sent once more after their connection was lost
+	Resent  int // requests sent again after their connection was lost
 	// FirstByte is when the first answer over HTTP began to arrive; 0: none did. Bytes are those of the bodies.
 	FirstByte time.Duration
 	Bytes     int64

@@ -66,7 +66,7 @@ func (t *Tally) Count(s Sample) {
 	cells[s.Operation].Count(s, t.targets[s.Operation])
 }
 
-// Tick ends a second, with the users then at work and the most operations that were under
+// Tick ends a second, with the users then active and the most operations that were under
 // way, and that waited for a slot, in it. The page that it gives is added already.
 func (t *Tally) Tick(users, inFlight, backlog int) (Page, error) {
 	p := t.open

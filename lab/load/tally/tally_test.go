@@ -91,7 +91,7 @@ func sent(t *rapid.T, p Page) (back Page) {
 		t.Fatal(err)
 	}
 	if !back.Fits(2) || back.Fits(3) {
-		t.Fatalf("%+v", back)
+		t.Fatalf("want a page of two operations, got %+v", back)
 	}
 	return back
 }
@@ -233,6 +233,6 @@ func TestTimelineStaysSmallAndLosesNothing(t *testing.T) {
 		t.Errorf("%d intervals of %v with %d operations", len(line.Intervals), line.Width, sum)
 	}
 	if last := line.Intervals[len(line.Intervals)-2]; last.P99 < 5*second || last.Users == 0 {
-		t.Errorf("%+v", last)
+		t.Errorf("want a p99 of 5 s or more, got %+v", last)
 	}
 }

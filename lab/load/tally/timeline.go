@@ -17,7 +17,7 @@ const (
 
 // Interval is what ended, or was seen, in one stretch of the run.
 type Interval struct {
-	Users    int // at work at its end
+	Users    int // active at its end
 	InFlight int // most operations under way at once
 	Backlog  int // most that waited for a slot at once
 	Outcomes [outcomes]int64
@@ -145,7 +145,7 @@ func (i *Interval) append(next Interval) error {
 	return i.addTimes(next)
 }
 
-// addTimes makes the percentiles anew, since those of two intervals also depend on the failures of both.
+// addTimes computes the percentiles again, since those of two intervals also depend on the failures of both.
 func (i *Interval) addTimes(other Interval) error {
 	sum := NewTimes()
 	for _, text := range [][]byte{i.times, other.times} {

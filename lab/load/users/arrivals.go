@@ -20,9 +20,9 @@ const (
 // Spacings are all of them.
 var Spacings = []Spacing{Poisson, Even}
 
-// Arrivals make the model open: operations arrive at a rate of their own, whatever has
-// become of those before. The users of the crowd are then sessions: an arrival takes a
-// free one, and where there is none it waits its turn. That wait is in the latency,
+// Arrivals make the model open: operations arrive at a rate of their own, whatever
+// became of earlier ones. The users of the crowd are then sessions: an arrival takes a
+// free one, and if there is none it waits its turn. That wait is in the latency,
 // which counts from the scheduled arrival, but is no lag of the generator.
 //
 // Over the ramp the rate grows evenly from 0; over the steady state it follows the pace.
@@ -31,7 +31,7 @@ type Arrivals struct {
 	Rate    float64 // operations per second at pace 1
 }
 
-// Check tells what is wrong with them.
+// Check says what is wrong with them.
 func (a Arrivals) Check() error {
 	switch {
 	case a.Spacing != Poisson && a.Spacing != Even:

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Control changes a crowd's load by hand while it works. It is safe for concurrent use;
-// the loop does what was asked for last.
+// Control changes a crowd's load during a run, for its user. It is safe for concurrent use;
+// the loop applies the latest request.
 //
-// Users beyond the number go home when they would act next. Those who come enter in the
-// middle of a thought, as everybody does. A pause stops all think times: nobody is
+// Users beyond the number leave when they would act next. New ones enter in the
+// middle of a think time, as all users do. A pause stops all think times: no user is
 // due in it, so that no latency contains it. The zero value leaves all as planned.
 // Users are those of the whole crowd: segments with the same order each do their part of it.
 type Control struct {
@@ -18,19 +18,19 @@ type Control struct {
 	changed chan struct{} // nil: no loop listens yet
 }
 
-// Load is what a hand can change.
+// Load is what the user of a run can change.
 type Load struct {
 	Users  int  `json:"users"` // 0: as planned
 	Paused bool `json:"paused"`
 }
 
-// Change of the load by hand, as it was made.
+// Change of the load by the user, as it was made.
 type Change struct {
 	At time.Duration
 	Load
 }
 
-// Set asks for a load.
+// Set requests a load.
 func (c *Control) Set(l Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *Control) Changed() <-chan struct{} {
 	return c.changed
 }
 
-// Wanted is the load that was asked for last.
+// Wanted is the load that was requested last.
 func (c *Control) Wanted() Load {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c Crowd) Wanted(users int) Load {
 	return want
 }
 
-// applyControl applies what was ordered by hand.
+// applyControl applies what the user requested.
 func (l *loop) applyControl() {
 	if l.stopped {
 		return
@@ -92,7 +92,7 @@ func (l *loop) applyControl() {
 	}
 }
 
-// pause holds all thoughts, or lets them go on where they were.
+// pause stops all think times, or lets them continue where they were.
 func (l *loop) pause(paused bool, now time.Duration) {
 	switch {
 	case paused && l.pausedAt == notPaused:
@@ -109,7 +109,7 @@ func (l *loop) pause(paused bool, now time.Duration) {
 	}
 }
 
-// thinksFrom is when a thought begins on the agenda: in a pause none gets on.
+// thinksFrom is when a think time begins on the agenda: none passes during a pause.
 func (l *loop) thinksFrom(at time.Duration) time.Duration {
 	if l.pausedAt != notPaused {
 		return min(at, l.pausedAt)
@@ -117,30 +117,31 @@ func (l *loop) thinksFrom(at time.Duration) time.Duration {
 	return at
 }
 
-// resize brings users or, one by one when they are due, sends them home.
+// resize adds users or, one by one when they are due, removes them.
 func (l *loop) resize(n int, now time.Duration) {
 	l.wanted = n
 	if l.open != nil {
 		return
 	}
 	for k := range min(l.Segment.Of(n), len(l.users)) {
-		if l.users[k].away {
-			l.users[k].away = false
-			l.seatAt(l.Segment.number(k), now)
+		if l.users[k].removed {
+			l.users[k].removed = false
+			l.enterAt(l.Segment.number(k), now)
 		}
 	}
-	l.bring(n, func(int) time.Duration { return now })
+	l.addUsers(n, func(int) time.Duration { return now })
 }
 
-func (l *loop) sentHome(user int) bool {
+// removeUnwanted removes a user beyond the requested number, and says whether it is removed.
+func (l *loop) removeUnwanted(user int) bool {
 	u := l.user(user)
-	u.away = u.away || user >= l.wanted
-	return u.away
+	u.removed = u.removed || user >= l.wanted
+	return u.removed
 }
 
-// atWork are the users of the plan who have entered and were not sent home, and those
+// activeAt is the number of active users: those of the plan who have entered and were not removed, and those
 // beyond it.
-func (l *loop) atWork(at time.Duration) int {
+func (l *loop) activeAt(at time.Duration) int {
 	segment := l.Segment.Of
-	return min(l.Crowd.atWork(at), segment(l.wanted)) + max(0, segment(l.wanted)-segment(l.Users))
+	return min(l.Crowd.activeAt(at), segment(l.wanted)) + max(0, segment(l.wanted)-segment(l.Users))
 }

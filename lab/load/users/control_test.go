@@ -49,7 +49,7 @@ func TestControl(t *testing.T) {
 			golden.Compare(t, "testdata/"+test.name+".golden", script(samples)+changesText(changes, users))
 			for _, s := range samples {
 				if s.Latency() != 150*time.Millisecond {
-					t.Errorf("user %d due at %v waited %v: what was changed by hand is no latency", s.User, s.Due,
+					t.Errorf("user %d due at %v waited %v: what the user changed is no latency", s.User, s.Due,
 						s.Latency())
 				}
 			}
@@ -65,7 +65,7 @@ func TestControlOfOpenArrivalsPausesThemOnly(t *testing.T) {
 	inPause := func(s tally.Sample) bool { return s.Due > 2400*time.Millisecond && s.Due < 4800*time.Millisecond }
 	for _, s := range samples {
 		if inPause(s) || s.User >= 4 || s.Latency() != 150*time.Millisecond {
-			t.Errorf("%+v", s)
+			t.Errorf("want nobody due in the pause and 150 ms each, got %+v", s)
 		}
 	}
 	if len(samples) != 15 { // two a second for 10 s less 2.4 s, from half a second on
@@ -74,7 +74,7 @@ func TestControlOfOpenArrivalsPausesThemOnly(t *testing.T) {
 }
 
 func changesText(changes []Change, users []int) string {
-	text := fmt.Sprintf("users at work by second: %d\n", users)
+	text := fmt.Sprintf("active users by second: %d\n", users)
 	for _, c := range changes {
 		text += fmt.Sprintf("%.1f s: %d users, paused %v\n", c.At.Seconds(), c.Users, c.Paused)
 	}

@@ -15,7 +15,7 @@ const (
 	// goroutines, connections and ports. Users beyond it wait; the wait is in their
 	// latency and in the generator's lag.
 	InFlightMaxDefault = 8192
-	// InterruptedDrainMax is how long a run that was stopped by hand still waits
+	// InterruptedDrainMax is how long a run that its user stopped still waits
 	// for operations under way.
 	InterruptedDrainMax = 5 * time.Second
 )
@@ -38,14 +38,14 @@ type Crowd struct {
 
 	InFlightMax int // Defaults to InFlightMaxDefault.
 
-	// Segment is the part of the crowd that is at work here; zero is all of it.
+	// Segment is the part of the crowd that is active here; zero is all of it.
 	Segment Segment
 	// Start is when the clock of the crowd begins to run, by the machine's; zero is at once.
 	Start time.Time
 
-	// Control, if not nil, changes the load by hand.
+	// Control, if not nil, changes the load during the run.
 	Control *Control
-	// UsersMost is how many users there may be by hand, in all segments. Defaults to Users.
+	// UsersMost is how many users Control may set, in all segments. Defaults to Users.
 	UsersMost int
 	// Changed, if not nil, is called by the loop for each change that it has made; it
 	// must not wait for anything.
@@ -65,7 +65,7 @@ type Second struct {
 	Tally *tally.Tally  // all so far; only to be read, and only during the call
 }
 
-// Check tells what is wrong with the crowd.
+// Check says what is wrong with the crowd.
 func (c Crowd) Check() error {
 	switch {
 	case c.Users < 1:
@@ -108,7 +108,7 @@ type user struct {
 	schedule rand.PCG
 	content  rand.PCG
 	role     uint8
-	away     bool // sent home by hand
+	removed  bool // removed by Control
 }
 
 func newUser(seed uint64, number int) user {
@@ -119,13 +119,13 @@ func newUser(seed uint64, number int) user {
 	return u
 }
 
-// enters is when a user comes to work: evenly over the ramp.
+// enters is when a user enters: evenly over the ramp.
 func (c Crowd) enters(number int) time.Duration {
 	return time.Duration(float64(c.Ramp) * float64(number) / float64(c.Users))
 }
 
-// atWork is how many users of the segment have entered by then.
-func (c Crowd) atWork(at time.Duration) int {
+// activeAt is how many users of the segment have entered by then.
+func (c Crowd) activeAt(at time.Duration) int {
 	entered := c.Users
 	if at < c.Ramp && c.Arrivals == nil {
 		entered = min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))

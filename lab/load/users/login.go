@@ -46,7 +46,7 @@ func LogIn(ctx context.Context, from, to int, segment Segment, player Player, do
 			case <-ctx.Done():
 			}
 		}
-		if left = door.let(ctx, left); ctx.Err() != nil {
+		if left = door.admit(ctx, left); ctx.Err() != nil {
 			return Late{}, ctx.Err()
 		}
 		if len(left) == 0 {
@@ -74,8 +74,8 @@ type door struct {
 
 func (d *door) closed() bool { return d.failed >= hopeless && 4*d.failed > d.in }
 
-// let users in; those who could not are returned, in order.
-func (d *door) let(ctx context.Context, users []int) (outside []int) {
+// admit logs users in; those who could not are returned, in order.
+func (d *door) admit(ctx context.Context, users []int) (outside []int) {
 	d.failed, d.err = 0, nil
 	var group errgroup.Group
 	group.SetLimit(LogInParallel)

@@ -32,7 +32,7 @@ type loop struct {
 	heard    []tally.Sample    // taken from there at once; kept for its room
 	stopped  bool              // nobody starts anything new
 	news     <-chan struct{}   // of the control; nil: none
-	wanted   int               // users by hand, of all segments; those of higher numbers go home
+	wanted   int               // users that Control requests, of all segments; those of higher numbers leave
 	pausedAt time.Duration     // notPaused: not
 	cut      bool              // the drain is over
 
@@ -74,22 +74,22 @@ func (l *loop) enter() {
 	// A user who acts has a pointer to its random numbers in this list, so the list must never move.
 	l.users = make([]user, 0, l.Segment.Of(l.UsersMost))
 	l.agenda = make(agenda, 0, l.Segment.Of(l.Users))
-	l.bring(l.Users, l.enters)
+	l.addUsers(l.Users, l.enters)
 }
 
-// bring adds the segment's users up to the number n, who enter when they are said to.
-func (l *loop) bring(n int, enters func(user int) time.Duration) {
-	roles := deal(l.roles(), l.Users, n)
+// addUsers adds the segment's users up to the number n, who enter at the given times.
+func (l *loop) addUsers(n int, enters func(user int) time.Duration) {
+	roles := assignRoles(l.roles(), l.Users, n)
 	l.Segment.Each(l.Segment.number(len(l.users)), n, func(i int) {
 		u := newUser(l.Seed, i)
 		u.role = roles[i]
 		l.users = append(l.users, u)
-		l.seatAt(i, enters(i))
+		l.enterAt(i, enters(i))
 	})
 }
 
-// seatAt lets a user come to work in the middle of a thought.
-func (l *loop) seatAt(user int, at time.Duration) {
+// enterAt lets a user enter in the middle of a think time.
+func (l *loop) enterAt(user int, at time.Duration) {
 	think := l.partOf(user).thinker.residual(l.schedule(user))
 	l.agenda.add(entry{due: l.clock.after(at, think), number: int32(user)})
 }
@@ -214,7 +214,7 @@ func (l *loop) due(now time.Duration) (entry, bool) {
 		return l.open.take(now)
 	}
 	e, due := l.agenda.take(now)
-	for due && l.sentHome(int(e.number)) {
+	for due && l.removeUnwanted(int(e.number)) {
 		e, due = l.agenda.take(now)
 	}
 	return e, due
@@ -257,7 +257,7 @@ func (l *loop) end(s tally.Sample) {
 		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
 		return
 	}
-	if !l.stopped && !l.sentHome(s.User) {
+	if !l.stopped && !l.removeUnwanted(s.User) {
 		think := l.partOf(s.User).thinker.draw(l.schedule(s.User))
 		l.agenda.add(entry{due: l.clock.after(l.thinksFrom(s.Done), think), number: int32(s.User)})
 	}
@@ -273,7 +273,7 @@ func (l *loop) record(s tally.Sample) {
 	}
 }
 
-// stop ends the steady state: those who think go home.
+// stop ends the steady state: thinking users leave.
 func (l *loop) stop() {
 	l.stopped, l.pausedAt = true, notPaused
 	l.agenda = nil
@@ -311,7 +311,7 @@ func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 func (l *loop) tick(at time.Duration) {
 	for at >= time.Duration(l.ticks+1)*tally.IntervalDefault {
 		l.ticks++
-		page, err := l.tally.Tick(l.atWork(at), l.peak, l.backlog)
+		page, err := l.tally.Tick(l.activeAt(at), l.peak, l.backlog)
 		l.tallyErrs = errors.Join(l.tallyErrs, err)
 		l.show(l.now(), page)
 		l.peak, l.backlog = l.inFlight, l.waiting.len()
@@ -326,7 +326,7 @@ func (l *loop) show(now time.Duration, page tally.Page) {
 
 func (l *loop) close() (*tally.Tally, error) {
 	now := l.now()
-	page, err := l.tally.Close(l.atWork(now), l.peak, l.backlog)
+	page, err := l.tally.Close(l.activeAt(now), l.peak, l.backlog)
 	l.show(now, page)
 	return l.tally, errors.Join(l.tallyErrs, err)
 }

@@ -20,7 +20,7 @@ type Pace []PacePoint
 // PacePoint is a level at a part of the steady state, 0..1.
 type PacePoint struct{ At, Level float64 }
 
-// Check tells what is wrong with it.
+// Check says what is wrong with it.
 func (p Pace) Check() error {
 	any := len(p) == 0
 	for i, point := range p {

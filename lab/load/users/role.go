@@ -66,9 +66,9 @@ func newPart(r Role, operations []Operation) (p part, err error) {
 	return p, err
 }
 
-// deal gives each user a role, so that any number of users from the first on are of
+// assignRoles gives each user a role, so that any number of users from the first on are of
 // the roles in their proportion: the ramp brings all roles at once.
-func deal(roles []Role, users, n int) []uint8 {
+func assignRoles(roles []Role, users, n int) []uint8 {
 	dealt := make([]uint8, n)
 	given := make([]int, len(roles))
 	for user := range dealt {

@@ -18,7 +18,7 @@ func TestRolesAreDealtInProportionFromTheFirstUserOn(t *testing.T) {
 			roles, all = append(roles, Role{Users: n}), all+n
 		}
 		got := make([]int, len(roles))
-		for user, role := range deal(roles, all, all) {
+		for user, role := range assignRoles(roles, all, all) {
 			got[role]++
 			for i, n := range counts {
 				if owed := float64(n*(user+1)) / float64(all); math.Abs(float64(got[i])-owed) > float64(len(roles)) {

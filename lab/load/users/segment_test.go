@@ -62,7 +62,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsChangedByHand are told the same at the same moment, and do what the whole does.
+// TestSegmentsChangedByHand get the same request at the same moment, and do what the whole does.
 func TestSegmentsChangedByHand(t *testing.T) {
 	byHand := func(c *Crowd) func(context.CancelFunc) {
 		c.Control, c.UsersMost = &Control{}, 80
@@ -101,14 +101,14 @@ func TestSegmentsChangedByHand(t *testing.T) {
 		}
 		for second, left := range users {
 			if left != 0 {
-				t.Errorf("%d segments: %+d users at work in second %d", count, left, second)
+				t.Errorf("%d segments: %+d active users in second %d", count, left, second)
 			}
 		}
 		users = parted
 	}
 }
 
-// played are samples without the session that played them, which the open model deals out anew.
+// played are samples without the session that played them, which the open model assigns again.
 func played(samples []tally.Sample, c Crowd) []tally.Sample {
 	if c.Arrivals != nil {
 		for i := range samples {
@@ -141,10 +141,10 @@ func TestSegmentsShareTheRamp(t *testing.T) {
 		for index := range 3 {
 			part := c
 			part.Segment = Segment{index, 3}
-			sum += part.atWork(time.Duration(at) * time.Second)
+			sum += part.activeAt(time.Duration(at) * time.Second)
 		}
-		if whole := c.atWork(time.Duration(at) * time.Second); sum != whole {
-			t.Errorf("after %d s %d of the segments are at work, %d of the whole", at, sum, whole)
+		if whole := c.activeAt(time.Duration(at) * time.Second); sum != whole {
+			t.Errorf("after %d s %d users of the segments are active, %d of the whole", at, sum, whole)
 		}
 	}
 	for _, wrong := range []Segment{{-1, 3}, {3, 3}, {0, -1}, {10, 11}} {

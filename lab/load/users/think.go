@@ -52,7 +52,7 @@ func (t Think) WithDefaults() Think {
 	return t
 }
 
-// Check tells what is wrong with it, defaults filled in.
+// Check says what is wrong with it, defaults filled in.
 func (t Think) Check() error {
 	switch {
 	case !slices.Contains(Distributions, t.Distribution):

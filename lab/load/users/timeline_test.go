@@ -350,7 +350,7 @@ func TestTimeoutIsAFailure(t *testing.T) {
 	samples, got := film(t, people, &server{deaf: true}, nil)
 	for _, s := range samples {
 		if s.Outcome != tally.Failed || s.Latency() != people.Timeout {
-			t.Fatalf("%+v", s)
+			t.Fatalf("want a failure after the timeout, got %+v", s)
 		}
 	}
 	if got.Operations[0].Latency.N() != 0 || got.Operations[0].Apdex.Frustrated == 0 {

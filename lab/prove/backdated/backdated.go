@@ -49,10 +49,10 @@ func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(stri
 		return nil, err
 	}
 	if !exists {
-		say("making a base of %d receipts and sales, which wait for their costs; it stays for the next time",
+		say("creating a base of %d receipts and sales that wait for their costs; it is kept for next time",
 			o.Documents)
 		if err := b.make(ctx, o); err != nil {
-			return nil, fmt.Errorf("make %s: %w", b.name, err)
+			return nil, fmt.Errorf("create %s: %w", b.name, err)
 		}
 	}
 	return b, b.look(ctx)

@@ -124,7 +124,7 @@ func TestStore(t *testing.T) {
 		}
 		if err := claims.OpenStore(filepath.Join(file, "verdicts")).Keep(kept()); problem.ClassOf(
 			err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("a folder that cannot be made: %v, want an environment error", err)
 		}
 	})
 }
@@ -195,6 +195,6 @@ func TestKept_ElsewhereNamesWhatDiffers(t *testing.T) {
 func TestHere_KnowsThisMachine(t *testing.T) {
 	m := claims.Here()
 	if m.Cores < 1 || m.MemoryBytes < 1<<20 || m.Kernel == "" || m.CPU == "" {
-		t.Errorf("%+v", m)
+		t.Errorf("this machine is %+v, want all parts", m)
 	}
 }

@@ -141,7 +141,7 @@ const tables = `DROP TABLE IF EXISTS operation, total;
 
 func (b *bench) makeTables(ctx context.Context) error {
 	if err := postgres.Execute(ctx, b.dsn(), fmt.Sprintf(tables, spreadRows)); err != nil {
-		return fmt.Errorf("make the tables: %w", err)
+		return fmt.Errorf("create the tables: %w", err)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ type Turn struct {
 	P95MS     float64 `json:"p95_ms"`
 }
 
-// silent turns tell nothing about times, and nothing can be divided by their rate.
-func (t Turn) silent() bool { return t.PerSecond == 0 }
+// empty turns say nothing about times, and nothing can be divided by their rate.
+func (t Turn) empty() bool { return t.PerSecond == 0 }
 
 // Verdict on a criterion. All of the range must meet it: of a ratio its interval, of a time the turns.
 type Verdict struct {
@@ -102,7 +102,7 @@ func (r *Report) judge() {
 		return
 	}
 	for _, s := range r.Sides {
-		if s.FlushMS == judgedMS && slices.ContainsFunc(s.Turns, Turn.silent) {
+		if s.FlushMS == judgedMS && slices.ContainsFunc(s.Turns, Turn.empty) {
 			r.Verdicts = append(r.Verdicts, Verdict{Text: fmt.Sprintf("%s rows, %s: operations acknowledged in each "+
 				"turn (--duration makes turns longer)", s.Rows, s.Mode)})
 		}
@@ -135,7 +135,7 @@ func (r *Report) judgePaced() {
 	r.judgeAnswers("")
 }
 
-// judgeAnswers holds an acknowledgement against a synchronous commit that waits for no row, not against one flush:
+// judgeAnswers compares an acknowledgement with a synchronous commit that waits for no row, not against one flush:
 // PostgreSQL flushes its log one flush at a time, so in either mode whoever comes during a flush waits for that and for
 // the next.
 func (r *Report) judgeAnswers(when string) {

@@ -192,9 +192,9 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 		}
 		w := Wait{Type: e.kind, Event: e.name, Row: verdict.Of(a, b, verdict.Rule{Margin: c.Plan.Margin, Alpha: alpha})}
 		switch {
-		case inB == 0 && slices.ContainsFunc(b, isKnown) && usual(a):
+		case inB == 0 && slices.ContainsFunc(b, isKnown) && seenInMostRuns(a):
 			w.OnlyIn = Letter(0)
-		case inA == 0 && slices.ContainsFunc(a, isKnown) && usual(b):
+		case inA == 0 && slices.ContainsFunc(a, isKnown) && seenInMostRuns(b):
 			w.OnlyIn = Letter(side)
 		}
 		all = append(all, w)
@@ -211,8 +211,8 @@ func (c *Comparison) waits(d data, side int, alpha float64) (all []Wait) {
 	return all
 }
 
-// usual reports whether a wait was seen in at least half of the runs; in fewer it may be chance.
-func usual(series []float64) bool {
+// seenInMostRuns reports whether a wait was seen in at least half of the runs; in fewer it may be chance.
+func seenInMostRuns(series []float64) bool {
 	seen, looked := 0, 0
 	for _, v := range series {
 		if isKnown(v) {

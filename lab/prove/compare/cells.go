@@ -13,7 +13,7 @@ func effectText(m Metric, r verdict.Row) string {
 	switch {
 	case r.Verdict == verdict.TooFew:
 		return "-"
-	case nowhere(r):
+	case zeroOnBothSides(r):
 		return "none on either side"
 	case mostlyNothing(r):
 		return fmt.Sprintf("0 in most runs, more in %.0f %%, less in %.0f %%", 100*r.Above, 100*r.Below)
@@ -27,8 +27,8 @@ func effectText(m Metric, r verdict.Row) string {
 	return fmt.Sprintf("%+.3g (%+.3g to %+.3g)", r.Effect, r.Low, r.High)
 }
 
-// nowhere was the figure above 0.
-func nowhere(r verdict.Row) bool {
+// zeroOnBothSides: the figure was 0 in all runs.
+func zeroOnBothSides(r verdict.Row) bool {
 	return r.Above == 0 && r.Below == 0 && r.Base == 0 && r.Variant == 0
 }
 
@@ -76,7 +76,7 @@ func (f Finding) summary() (rows [][]string) {
 func (f Finding) rowsOf(metric string) (rows [][]string) {
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
-			if t.Name == metric && r.Operation != "" && !(t.Share && nowhere(r.Row)) {
+			if t.Name == metric && r.Operation != "" && !(t.Share && zeroOnBothSides(r.Row)) {
 				rows = append(rows, cells(t.Metric, r.Operation, r.Row))
 			}
 		}

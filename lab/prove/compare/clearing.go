@@ -9,7 +9,7 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// Clearing is how the owner of a side puts it back before each run: SQL in its database, or a command.
+// Clearing is how the owner of a side restores it before each run: SQL in its database, or a command.
 type Clearing struct {
 	SQL     string
 	Command []string
@@ -40,7 +40,7 @@ func (c Clearing) String() string {
 	return strings.Join(strings.Fields(c.SQL), " ")
 }
 
-// clear puts a side back. A side that cannot be put back ends the comparison: its runs would start from different
+// clear restores a side. A side that cannot be restored ends the comparison: its runs would start from different
 // states.
 func (s *session) clear(ctx context.Context, side *Side, r *Replica) (err error) {
 	switch {
@@ -50,7 +50,7 @@ func (s *session) clear(ctx context.Context, side *Side, r *Replica) (err error)
 		_, err = execute(ctx, side.Clearing.Command, r)
 	}
 	if err != nil && ctx.Err() == nil {
-		return problem.New(problem.Usage, fmt.Errorf("put it back: %w", err), "")
+		return problem.New(problem.Usage, fmt.Errorf("restore it: %w", err), "")
 	}
 	return err
 }

@@ -25,8 +25,8 @@ const dropCaches = "/proc/sys/vm/drop_caches"
 func ColdStart(r *rig.Rig) func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 	return func(ctx context.Context, settings map[string]string) (missing []string, err error) {
 		if r == nil || !r.Started() {
-			return []string{"the server is not restarted: this command did not start it (first 'plimsoll down')",
-				"the cache of the operating system is not dropped while the server runs"}, nil
+			return []string{"the server is not restarted: this command did not start it (run 'plimsoll down' first)",
+				"the operating system's cache is not dropped while the server runs"}, nil
 		}
 		err = restart(ctx, r, settings, func() error { missing = emptyCache(r.Cluster().DataDir()); return nil })
 		return missing, err
@@ -51,7 +51,7 @@ func restart(ctx context.Context, r *rig.Rig, settings map[string]string, betwee
 	}
 	err := r.Restart(ctx, between, all...)
 	if err == nil && r.DSN().Secret() != before {
-		err = problem.New(problem.Environment, fmt.Errorf("the server came up on another port"), "try again")
+		err = problem.New(problem.Environment, fmt.Errorf("the server started on a different port"), "try again")
 	}
 	return err
 }
@@ -64,7 +64,7 @@ func emptyCache(dir string) (missing []string) {
 		return nil
 	}
 	left := 0
-	_ = process.SeeAsOwner(dir, func() {
+	_ = process.WithOwnerPermissions(dir, func() {
 		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return nil
@@ -75,10 +75,10 @@ func emptyCache(dir string) (missing []string) {
 			return nil
 		})
 	})
-	missing = []string{"the cache of the operating system may not be dropped here; it was asked to forget the files " +
-		"of the data folder"}
+	missing = []string{"the operating system's cache cannot be dropped here; it was " +
+		"asked to evict the files of the data folder"}
 	if left > 0 {
-		missing = append(missing, fmt.Sprintf("%d files of the data folder could not be forgotten", left))
+		missing = append(missing, fmt.Sprintf("%d files of the data folder could not be evicted", left))
 	}
 	return missing
 }

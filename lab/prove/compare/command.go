@@ -108,7 +108,7 @@ func (r *Replica) take(stdout []byte, metric string) error {
 	if json.Unmarshal(stdout, &report) != nil {
 		report = Report{}
 		if err := json.Unmarshal([]byte(lastLine(string(stdout))), &report); err != nil {
-			return problem.New(problem.Usage, errors.New("its command did not end with a line of JSON"), contract)
+			return problem.New(problem.Usage, errors.New("its command's last output line is not JSON"), contract)
 		}
 	}
 	if r.Void = report.Void; r.Void != "" {
@@ -183,7 +183,7 @@ func Words(text string) (all []string, err error) {
 		all = append(all, word.String())
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no command")
+		return nil, errors.New("the command is empty")
 	}
 	return all, nil
 }

@@ -174,7 +174,7 @@ func TestCompare_Resumes(t *testing.T) {
 		}
 		first, err := Compare(ctx, o)
 		stop()
-		if err != nil || first.Stopped != ByHand || len(first.Runs) != stopAfter || first.Complete {
+		if err != nil || first.Stopped != ByUser || len(first.Runs) != stopAfter || first.Complete {
 			t.Fatalf("%v %+v", err, first)
 		}
 		o.Progress, o.Resume = nil, true
@@ -237,7 +237,7 @@ func TestCompare_RestartsTheServer(t *testing.T) {
 	}
 	for i := range s.Sides {
 		if _, err := s.run(t.Context(), turn{Load, 1, i}); err == nil || !strings.Contains(err.Error(), "enough") {
-			t.Errorf("%v", err)
+			t.Errorf("%v, want the server's refusal of the settings", err)
 		}
 	}
 	if !slices.Equal(started, []string{"", "2GB"}) {
@@ -313,13 +313,13 @@ func TestCompare_Budget(t *testing.T) {
 	o.Budget = time.Nanosecond
 	c := compared(t, o)
 	if c.Stopped != ByBudget || c.Complete || len(c.Runs) != 0 || c.Findings[0].Verdict != verdict.TooFew {
-		t.Errorf("%+v", c)
+		t.Errorf("comparison %+v, want it stopped by its budget before the first run", c)
 	}
 }
 
 func TestCompare_Mistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"echo no":                            "did not end with a line of JSON",
+		"echo no":                            "last output line is not JSON",
 		"echo broken >&2; exit 7":            "exit status 7: broken",
 		`echo '{"figures": {"seconds": 1}}'`: `no figure "latency_ms"`,
 	} {
@@ -348,7 +348,7 @@ func TestCompare_EndsItsCommand(t *testing.T) {
 		patience.Holds(func() bool { _, err := os.Stat(mark + ".began"); return err == nil })
 	}()
 	c, err := Compare(ctx, o)
-	if err != nil || c.Stopped != ByHand {
+	if err != nil || c.Stopped != ByUser {
 		t.Errorf("%v %+v", err, c)
 	}
 	if _, err := os.Stat(mark); err != nil {
@@ -412,7 +412,7 @@ func TestWaits_OfOneSideAlone(t *testing.T) {
 		}
 	}
 	if len(only) != 2 || only["Each"] != "B" || only["Once"] != "" {
-		t.Errorf("%v", only)
+		t.Errorf("events on one side only: %v, want Each on B and Once on both", only)
 	}
 }
 
@@ -497,12 +497,12 @@ func TestCompare_RealServer(t *testing.T) {
 			}
 		}
 		if r.Figures["work"][MetricDefault] <= 0 || r.Waits == nil {
-			t.Errorf("%+v", r)
+			t.Errorf("run %+v, want a latency and waits", r)
 		}
 	}
 }
 
-// Two servers elsewhere keep what their runs write; nobody put them back. The low-load control and the cold start are
+// Two servers elsewhere keep what their runs write; nobody restored them. The low-load control and the cold start are
 // of each side, and what a cold start could not do is said.
 func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
 	one, two := server(t), server(t)
@@ -539,7 +539,7 @@ func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
 	if err := c.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"B is not put back between runs", "A: cold start: one stays warm",
+	for _, part := range []string{"B is not restored between runs", "A: cold start: one stays warm",
 		"B: cold start: the server is not restarted", "one user without think time"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("lacks %q:\n%s", part, text.String())
@@ -559,10 +559,10 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 		"NoSuchSetting": {func(s *Side) { s.Settings = map[string]string{"my_memory": "1MB"} }, "no setting"},
 		"WrongValue": {func(s *Side) { s.Settings = map[string]string{"work_mem": "much"} },
 			"refuses the settings"},
-		"SQLThatStays": {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would accumulate"},
-		"PutBackTwice": {func(s *Side) { s.Clearing.SQL = "DELETE FROM done" }, "would be put back twice"},
+		"SQLThatStays":  {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would accumulate"},
+		"RestoredTwice": {func(s *Side) { s.Clearing.SQL = "DELETE FROM done" }, "would be restored twice"},
 		"ServersThatRun": {func(s *Side) { s.Settings, s.Run.URLs = map[string]string{"a": "b"}, []string{"x"} },
-			"that run already"},
+			"that are already running"},
 	} {
 		one := side
 		c.change(&one)
@@ -572,10 +572,10 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 	}
 	side.Reset, side.SQL, side.Clearing.SQL = line.ResetNone, "SELECT 1", "DELETE FROM done"
 	if err := side.check(t.Context()); err != nil {
-		t.Errorf("SQL of a side that is put back: %v", err)
+		t.Errorf("SQL of a side that is restored: %v", err)
 	}
 	if c, err := begin(t.Context(), Options{Sides: []Side{side, side}}); err != nil || len(c.Warnings) != 0 {
-		t.Errorf("a side that is put back is warned of: %v, %v", c, err)
+		t.Errorf("a side that is restored is warned of: %v, %v", c, err)
 	}
 	side.SQL, side.Clearing = "", Clearing{}
 	c, err := begin(t.Context(), Options{Sides: []Side{side, side}})
@@ -599,8 +599,8 @@ func TestVoid_OfAnOperationThatAlwaysFails(t *testing.T) {
 	}
 }
 
-// A server that must not be reset is put back by its owner's SQL or command before each run, or each run would see what
-// the others wrote.
+// A server that must not be reset is restored by its owner's SQL or command before each run, or each run would see
+// what the others wrote.
 func TestCompare_PutsASideBackBeforeEachRun(t *testing.T) {
 	one, two := server(t), server(t)
 	log := filepath.Join(t.TempDir(), "cleared")
@@ -619,13 +619,13 @@ func TestCompare_PutsASideBackBeforeEachRun(t *testing.T) {
 	c := compared(t, o)
 	lines, err := os.ReadFile(log)
 	if err != nil || strings.Count(string(lines), "B\n") != runs["B"] || len(c.Warnings) != 0 {
-		t.Errorf("%d runs of B, put back %q, %v, %q", runs["B"], lines, err, c.Warnings)
+		t.Errorf("%d runs of B, restored %q, %v, %q", runs["B"], lines, err, c.Warnings)
 	}
 	if times := rowsOf(t, one, "cleared"); runs["A"] < verdict.RunsMin || times != runs["A"] {
-		t.Errorf("%d runs of A, put back %d times", runs["A"], times)
+		t.Errorf("%d runs of A, restored %d times", runs["A"], times)
 	}
 	var text strings.Builder
-	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "put back before each run by: DELETE "+
+	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "restored before each run by: DELETE "+
 		"FROM") {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
@@ -636,17 +636,17 @@ func rowsOf(t *testing.T, s Side, table string) int {
 	return clustertest.Exec(t, s.Run.DSN, "SELECT count(*)::int FROM "+table)
 }
 
-// A command that cannot put its side back ends the comparison.
-func TestCompare_EndsWhenASideIsNotPutBack(t *testing.T) {
+// A command that cannot restore its side ends the comparison.
+func TestCompare_EndsWhenASideIsNotRestored(t *testing.T) {
 	o := programs(t, "100")
 	o.Sides[1].Clearing.Command = []string{"sh", "-c", "echo the disk is full >&2; exit 3"}
-	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "put it back") ||
+	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "restore it") ||
 		!strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("%v", err)
+		t.Errorf("a failed restore command: %v, want its words", err)
 	}
 	o.Sides[1].Clearing = Clearing{SQL: "SELECT 1"}
 	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a command has no database") {
-		t.Errorf("%v", err)
+		t.Errorf("SQL for a command: %v, want it refused", err)
 	}
 }
 

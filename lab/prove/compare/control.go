@@ -18,7 +18,7 @@ func Refuse(metric string, control bool, commands, sides int) error {
 		return problem.New(problem.Usage, fmt.Errorf("no metric %q", metric),
 			human.NearestHint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
 	case control && commands > 0:
-		return problem.New(problem.Usage, errors.New("--control: a command makes its own load, so it cannot be "+
+		return problem.New(problem.Usage, errors.New("--control: a command generates its own load, so it cannot be "+
 			"measured with a single user"), "leave out --control, or compare commands that have one user each")
 	}
 	return nil
@@ -45,28 +45,28 @@ func (c *Comparison) atOneUser(side int, loaded verdict.Verdict) *AtOneUser {
 func saysOfOneUser(name string, alone, loaded verdict.Verdict) string {
 	switch {
 	case undecided(alone):
-		return "too few runs to tell slow operations from a full system"
+		return "too few runs to distinguish slow operations from a full system"
 	case undecided(loaded):
-		return fmt.Sprintf("%s for a single user; under load nothing is decided", thanA(name, alone))
+		return fmt.Sprintf("%s for a single user; under load undecided", comparedWithA(name, alone))
 	case alone == loaded && alone == verdict.Equal:
-		return fmt.Sprintf("%s equals A for a single user too: neither the operations differ nor how they wait for "+
-			"each other", name)
+		return fmt.Sprintf("%s equals A for a single user too: neither the "+
+			"operations nor their waits for each other differ", name)
 	case alone == loaded:
-		return fmt.Sprintf("%s for a single user too: the operations themselves differ", thanA(name, alone))
+		return fmt.Sprintf("%s for a single user too: the operations themselves differ", comparedWithA(name, alone))
 	case alone == verdict.Equal:
-		return fmt.Sprintf("a single user sees no difference: %s only under load, where operations wait for each other",
-			thanA(name, loaded))
+		return fmt.Sprintf("no difference for a single user: %s only under load, where operations wait for each other",
+			comparedWithA(name, loaded))
 	case loaded == verdict.Equal:
-		return fmt.Sprintf("%s for a single user, but equals A under load: what the operations differ by is lost in "+
-			"how they wait for each other", thanA(name, alone))
+		return fmt.Sprintf("%s for a single user, but equals A under load: the difference of the operations is "+
+			"hidden by their waits for each other", comparedWithA(name, alone))
 	}
 	return fmt.Sprintf("%s for a single user and %s under load: its operations are %s, and wait for each other %s",
-		thanA(name, alone), loaded, alone, map[verdict.Verdict]string{verdict.Better: "less",
+		comparedWithA(name, alone), loaded, alone, map[verdict.Verdict]string{verdict.Better: "less",
 			verdict.Worse: "more"}[loaded])
 }
 
-// thanA is "B is worse than A" or "B equals A".
-func thanA(name string, v verdict.Verdict) string {
+// comparedWithA is "B is worse than A" or "B equals A".
+func comparedWithA(name string, v verdict.Verdict) string {
 	if v == verdict.Equal {
 		return name + " equals A"
 	}

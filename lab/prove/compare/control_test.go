@@ -8,12 +8,13 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// A command makes its own load: with --control it would be measured at the same load again, and that called one user.
+// A command generates its own load: with --control it would be measured at the same load again, and that called one
+// user.
 func TestControl_OfACommandIsRefused(t *testing.T) {
 	o := programs(t, "120")
 	o.Control = true
 	c, err := Compare(t.Context(), o)
-	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a command makes its own load") {
+	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a command generates its own load") {
 		text := ""
 		if c != nil && c.Findings[0].AtOneUser != nil {
 			text = c.Findings[0].AtOneUser.Says
@@ -22,20 +23,20 @@ func TestControl_OfACommandIsRefused(t *testing.T) {
 	}
 }
 
-// What a single user sees, beside what many see.
+// What a single user sees, compared with what many see.
 func TestControl_Says(t *testing.T) {
 	for _, c := range []struct {
 		alone, loaded verdict.Verdict
 		want          string
 	}{
-		{verdict.Equal, verdict.Equal, "B equals A for a single user too: neither the operations differ nor how"},
+		{verdict.Equal, verdict.Equal, "B equals A for a single user too: neither the operations nor their"},
 		{verdict.Worse, verdict.Worse, "B is worse than A for a single user too: the operations themselves differ"},
-		{verdict.Equal, verdict.Worse, "a single user sees no difference: B is worse than A only under load"},
+		{verdict.Equal, verdict.Worse, "no difference for a single user: B is worse than A only under load"},
 		{verdict.Better, verdict.Equal, "B is better than A for a single user, but equals A under load"},
 		{verdict.Better, verdict.Worse, "B is better than A for a single user and worse under load: its operations " +
 			"are better, and wait for each other more"},
-		{verdict.Worse, verdict.Inconclusive, "B is worse than A for a single user; under load nothing is decided"},
-		{verdict.Inconclusive, verdict.Worse, "too few runs to tell slow operations from a full system"},
+		{verdict.Worse, verdict.Inconclusive, "B is worse than A for a single user; under load undecided"},
+		{verdict.Inconclusive, verdict.Worse, "too few runs to distinguish slow operations from a full system"},
 	} {
 		if got := saysOfOneUser("B", c.alone, c.loaded); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s alone, %s under load: %q", c.alone, c.loaded, got)
@@ -60,7 +61,7 @@ func TestControl_JudgesTheMetricAskedFor(t *testing.T) {
 	one := c.Findings[0].AtOneUser
 	if one == nil || one.Verdict != verdict.Worse || one.Effect < 1.9 ||
 		!strings.Contains(one.text(c.Plan.metric()), ": database CPU per operation +9") {
-		t.Errorf("%+v", one)
+		t.Errorf("for one user: %+v, want it worse by twice the CPU", one)
 	}
 }
 

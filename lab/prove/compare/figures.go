@@ -65,7 +65,7 @@ var Metrics = []Metric{
 	{Name: throughput, Title: "throughput", Unit: "/s", HigherBetter: true},
 	{Name: failedShare, Title: "failed, or refused for overload", Amount: failedMargin, Share: true},
 	{Name: refusedShare, Title: "refused by a control", Amount: workMargin, Share: true},
-	{Name: offMixShare, Title: "not what the mix asks for", Amount: workMargin, Share: true},
+	{Name: offMixShare, Title: "operations outside the mix", Amount: workMargin, Share: true},
 	{Name: "database_cpu_ms", Title: "database CPU per operation", Unit: "ms"},
 	{Name: sampledCPU, Title: "database CPU of an operation, from samples of its sessions", Unit: "ms"},
 	{Name: sampledWaits, Title: "waits of an operation in the database, from samples of its sessions", Unit: "ms"},
@@ -76,7 +76,7 @@ var Metrics = []Metric{
 	{Name: "rows", Title: "rows written per operation"},
 	{Name: "temp_tables", Title: "temp tables per operation"},
 	{Name: "truncates", Title: "truncated temp tables per operation"},
-	{Name: "waits", Title: "sessions that wait, on average"},
+	{Name: "waits", Title: "waiting sessions, on average"},
 }
 
 // Figures from looks at the sessions: the operating system counts a backend's time and not an operation's.

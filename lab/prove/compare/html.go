@@ -53,7 +53,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 		findings = append(findings, s)
 	}
 	frame, err := web.NewFrame("Comparison · "+c.Statement(), c.Started, "compare", c,
-		web.Drawn()+web.Text("compare/page.css"))
+		web.ChartStyle()+web.Text("compare/page.css"))
 	if err == nil {
 		err = pages.ExecuteTemplate(w, page, struct {
 			web.Frame
@@ -94,7 +94,7 @@ type difference struct {
 }
 
 // drawn has a row for each metric that is a ratio. Places are shares of the width, so that the page's style decides how
-// wide a row is. The effect stands beside it, so the picture is hidden from screen readers.
+// wide a row is. The effect stands next to it, so the picture is hidden from screen readers.
 func (f Finding) drawn() (all []difference) {
 	var rows []OperationRow
 	for _, t := range f.Tables {

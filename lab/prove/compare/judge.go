@@ -78,7 +78,7 @@ func (d data) mayFail(failures Metric) bool {
 	return false
 }
 
-// countFailures: who fails more loses, however fast the rest is.
+// countFailures: the side that fails more often loses, however fast its other operations are.
 func (j *judgement) countFailures(failed verdict.Row) {
 	switch failed.Verdict {
 	case verdict.Worse:
@@ -98,8 +98,8 @@ func (j *judgement) countFailures(failed verdict.Row) {
 
 // work are the metrics in which a winner must not be worse.
 var work = []struct{ metric, says string }{
-	{refusedShare, "a control refused %[1]s of what %[2]s answered, %[3]s of what %[4]s did"},
-	{offMixShare, "%[1]s of what %[2]s did is not what the mix asks for, %[3]s of what %[4]s did"},
+	{refusedShare, "a control refused %[1]s of what %[2]s answered, %[3]s of what %[4]s answered"},
+	{offMixShare, "%[1]s of the operations of %[2]s were outside the mix, %[3]s of those of %[4]s"},
 	{throughput, "%[2]s answered %[1]s a second, %[4]s %[3]s"},
 }
 

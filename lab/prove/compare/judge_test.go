@@ -27,7 +27,7 @@ func outcomes(ok, refused, failed, overload int64) func(*result.Result) {
 	}
 }
 
-// A system must not win by what it leaves undone. Each side is faster in what it answers.
+// A system must not win by failing operations. Each side is faster in what it answers.
 func TestCompare_WhoLeavesWorkUndoneDoesNotWin(t *testing.T) {
 	all := outcomes(1000, 0, 0, 0)
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestStopped_AnywhereKeepsItsError(t *testing.T) {
 	}
 }
 
-// stopped is a comparison of programs that a hand stops after so many runs.
+// stopped is a comparison of programs that the user stops after so many runs.
 func stopped(t *testing.T, o Options, runs int) *Comparison {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -136,7 +136,7 @@ func stopped(t *testing.T, o Options, runs int) *Comparison {
 		}
 	}
 	c, err := Compare(ctx, o)
-	if err != nil || c.Stopped != ByHand {
+	if err != nil || c.Stopped != ByUser {
 		t.Fatalf("%v %+v", err, c)
 	}
 	return c

@@ -35,9 +35,9 @@ func (p Plan) sameAs(before Plan, what string) error {
 	if p.Software != before.Software {
 		was := before.Software
 		if was == "" {
-			was = "of before"
+			was = "an earlier version"
 		}
-		return startOver(fmt.Errorf("%s was made by Plimsoll %s, this is %s", what, was, p.Software))
+		return startOver(fmt.Errorf("%s was recorded by Plimsoll %s, this is %s", what, was, p.Software))
 	}
 	for i, side := range p.Sides {
 		if err := sameServer(side.Server, before.Sides[i].Server, what); err != nil {
@@ -52,18 +52,18 @@ func sameServer(now, before *identity.Identity, what string) error {
 	case now == nil && before == nil:
 		return nil
 	case now == nil || before == nil:
-		return fmt.Errorf("nobody knows the database of %s", what)
+		return fmt.Errorf("the database of %s is not known", what)
 	}
 	if difference := now.Difference(*before); difference != "" {
-		return fmt.Errorf("another database than that of %s: %s", what, difference)
+		return fmt.Errorf("a different database than that of %s: %s", what, difference)
 	}
 	return nil
 }
 
 func startOver(err error) error {
 	return problem.New(problem.Usage, err,
-		"resume it as it was begun, or start over: the same command without --resume")
+		"resume it with its original settings, or start over: the same command without --resume")
 }
 
 // errNothingStopped says that no comparison of this question can go on.
-var errNothingStopped = errors.New("no comparison with these settings was stopped")
+var errNothingStopped = errors.New("there is no stopped comparison with these settings")

@@ -20,7 +20,7 @@ const (
 	probe = 2 * time.Millisecond
 	// failingPart of the time the failing side refuses statements.
 	failingPart = 0.2
-	// outagesPerRun: they are short beside the run, so that each operation meets about as many.
+	// outagesPerRun: they are short compared with the run, so that each operation meets about as many.
 	outagesPerRun = 10
 	// outageMargin: the steady state is noticed up to a second late, and what follows it must not fail.
 	outageMargin = time.Second
@@ -37,7 +37,7 @@ func (s *Side) takes(planted Planted) error {
 		return problem.New(problem.Usage, fmt.Errorf("--self-test %s needs a database: it changes the connection",
 			planted), "compare a system that has one")
 	case planted == Failing && s.Run.Duration < failingLeast:
-		return problem.New(problem.Usage, fmt.Errorf("--self-test failing needs runs of %s at least", failingLeast),
+		return problem.New(problem.Usage, fmt.Errorf("--self-test failing needs runs of at least %s", failingLeast),
 			"a longer --duration")
 	}
 	return nil
@@ -124,12 +124,13 @@ func (s *selfTest) calibrate(ctx context.Context) (d time.Duration, err error) {
 	}
 	if ctx.Err() != nil {
 		return 0, problem.New(problem.Interrupted, errors.New("stopped during the calibration"),
-			"the same command begins again")
+			"the same command starts again")
 	}
 	head := c.Findings[0].Headline
 	if head.Effect <= 1 {
-		return 0, problem.New(problem.Environment, fmt.Errorf("a delay of %s does not show in the latency", probe),
-			"longer runs, or a quieter machine")
+		return 0, problem.New(problem.Environment, fmt.Errorf("a delay of %s "+
+			"has no visible effect on the latency", probe),
+			"use longer runs or a quieter machine")
 	}
 	d = time.Duration(float64(probe) * slower / (head.Effect - 1))
 	s.say(fmt.Sprintf("a delay of %s adds %.0f %% (%+.0f to %+.0f), so a tenth is %s", probe, 100*(head.Effect-1),

@@ -21,8 +21,8 @@ type Comparison struct {
 	Started  time.Time `json:"started_at"`
 	Finished time.Time `json:"finished_at"`
 	Software string    `json:"software,omitempty"`
-	// Complete: all planned runs were made. Stopped says why the comparison ended early: by hand, budget, void runs, or
-	// an error.
+	// Complete: all planned runs were made. Stopped says why the comparison ended early: by the user, budget, void
+	// runs, or an error.
 	Complete bool   `json:"complete"`
 	Stopped  string `json:"stopped,omitempty"`
 
@@ -72,7 +72,7 @@ type Described struct {
 	Reset    string             `json:"reset,omitempty"`
 	Settings map[string]string  `json:"settings,omitempty"`
 	SQL      string             `json:"sql,omitempty"`
-	Clearing string             `json:"clearing,omitempty"` // what puts it back before each run: SQL, or !COMMAND
+	Clearing string             `json:"clearing,omitempty"` // what restores it before each run: SQL, or !COMMAND
 	Command  []string           `json:"command,omitempty"`
 	Cold     bool               `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.

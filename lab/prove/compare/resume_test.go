@@ -9,7 +9,7 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// Runs of another server, and of another version of the program, are never put together with those that were made.
+// Runs of another server, and of another version of the program, are never combined with those that were recorded.
 func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 	side := server(t)
 	side.Run.Users = fewUsers
@@ -22,15 +22,16 @@ func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 		}
 	}
 	first, err := Compare(ctx, o)
-	if err != nil || first.Stopped != ByHand {
+	if err != nil || first.Stopped != ByUser {
 		t.Fatalf("%v %+v", err, first)
 	}
 	o.Progress, o.Resume = nil, true
 	for want, change := range map[string]func(*Options){
-		"B: another database than that of comparison " + first.ID + ": database ": func(o *Options) {
+		"B: a different database than that of comparison " + first.ID + ": database ": func(o *Options) {
 			o.Sides[1].Run.DSN = server(t).Run.DSN
 		},
-		"comparison " + first.ID + " was made by Plimsoll 1.0+abc, this is 1.1": func(o *Options) { o.Version = "1.1" },
+		"comparison " + first.ID + " was recorded by Plimsoll 1.0+abc, this is " +
+			"1.1": func(o *Options) { o.Version = "1.1" },
 	} {
 		other := o
 		other.Sides = []Side{side, side}
@@ -57,7 +58,7 @@ func TestSelfTest_ResumesWithNoOtherServer(t *testing.T) {
 	}
 	o.Resume, o.Sides[0].Run.DSN = true, server(t).Run.DSN
 	done, err := SelfTest(t.Context(), o, AA, 2, silent)
-	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "another database than that of") {
+	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a different database than that of") {
 		t.Errorf("%v, %+v", err, done)
 	}
 }

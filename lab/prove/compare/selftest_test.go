@@ -55,7 +55,7 @@ func TestSelfTest_Resumes(t *testing.T) {
 		}
 	}
 	if whole.Verdicts[string(verdict.Equal)] != 3 {
-		t.Errorf("%v", whole.Verdicts)
+		t.Errorf("verdicts %v, want three equal", whole.Verdicts)
 	}
 	if _, err := SelfTest(t.Context(), o, Slow, 3, silent); problem.ClassOf(err) != problem.Usage {
 		t.Errorf("a command is slowed: %v", err)

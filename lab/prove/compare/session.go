@@ -37,7 +37,7 @@ const (
 
 // Reasons for which a comparison stops early.
 const (
-	ByHand   = "by hand"
+	ByUser   = "by the user"
 	ByBudget = "budget"
 	ByVoid   = "too many void runs"
 )
@@ -103,7 +103,7 @@ func Compare(ctx context.Context, o Options) (*Comparison, error) {
 
 func begin(ctx context.Context, o Options) (s *session, err error) {
 	if len(o.Sides) < 2 {
-		return nil, problem.New(problem.Usage, errors.New("one system alone has nothing to be compared with"), "")
+		return nil, problem.New(problem.Usage, errors.New("a comparison needs at least two systems"), "")
 	}
 	if o.Pairs == 0 {
 		o.Pairs = PairsDefault
@@ -164,7 +164,7 @@ func (s *session) extend() error {
 	}
 	if s.Pairs < made {
 		return problem.New(problem.Usage, fmt.Errorf("%d pairs are already measured", made),
-			"give at least that many --pairs")
+			"use at least that many --pairs")
 	}
 	s.Plan.Looks, s.Plan.Pairs = verdict.Extended(s.Plan.Looks, made, s.Pairs), s.Pairs
 	return nil
@@ -192,7 +192,7 @@ func (s *session) plan() Plan {
 func (s *session) warnings() (all []string) {
 	for i, side := range s.Sides {
 		if len(side.Command) == 0 && side.Reset == line.ResetNone && !side.Clearing.given() {
-			all = append(all, fmt.Sprintf("%s is not put back between runs: each run sees what earlier ones wrote; "+
+			all = append(all, fmt.Sprintf("%s is not restored between runs: each run sees what earlier ones wrote; "+
 				"only the order of the runs balances that", Letter(i)))
 		}
 	}
@@ -246,7 +246,7 @@ func (s *session) all(ctx context.Context) error {
 		}
 		r, err := s.run(ctx, t)
 		if ctx.Err() != nil {
-			s.Stopped = ByHand
+			s.Stopped = ByUser
 			return nil
 		}
 		if err != nil {

@@ -32,7 +32,7 @@ type Side struct {
 	Settings map[string]string
 	// SQL is executed in its database before each run, after the reset.
 	SQL string
-	// Clearing puts a side back before each run that nothing else puts back: a server elsewhere, or what a command
+	// Clearing restores a side before each run that nothing else restores: a server elsewhere, or what a command
 	// measures.
 	Clearing Clearing
 	// Command is a program that is measured instead of a run; it prints its figures (see Report).
@@ -60,8 +60,8 @@ func Letter(side int) string { return string(rune('A' + side)) }
 func (s *Side) check(ctx context.Context) (err error) {
 	switch {
 	case len(s.Command) > 0 && s.Clearing.SQL != "":
-		return problem.New(problem.Usage, errors.New("a command has no database in which SQL could put it back"),
-			"let the clearing be a command, too")
+		return problem.New(problem.Usage, errors.New("a command has no database in which SQL could restore it"),
+			"use a restore command instead of SQL")
 	case len(s.Command) > 0:
 		return nil
 	}
@@ -77,22 +77,24 @@ func (s *Side) check(ctx context.Context) (err error) {
 		return problem.New(problem.Usage, errors.New("it has no database for settings or SQL"),
 			"give it a connection string too")
 	case s.Clearing.given() && s.Reset != line.ResetNone:
-		return problem.New(problem.Usage, fmt.Errorf("it would be put back twice, by its clearing and by --reset %s",
+		return problem.New(problem.Usage, fmt.Errorf("it would be restored twice, by its "+
+			"restore command or SQL and by --reset %s",
 			s.Reset), "leave out one of them")
 	case s.SQL != "" && !s.Clearing.given() && s.Reset == line.ResetNone:
 		return problem.New(problem.Usage, errors.New("its SQL would accumulate: the database is not reset between "+
 			"runs"),
-			"use --reset template or a clearing, or change the database yourself and leave out the SQL")
+			"use --reset template or a restore command, or change the database yourself and leave out the SQL")
 	case len(s.Settings) > 0 && foreign:
-		return problem.New(problem.Usage, errors.New("settings do not reach application servers that run already"),
-			"set them where those servers connect")
+		return problem.New(problem.Usage, errors.New("settings do not reach "+
+			"application servers that are already running"),
+			"set them in those servers' connections")
 	case len(s.Settings) > 0:
 		return s.checkSettings(ctx)
 	}
 	return nil
 }
 
-// identify the server, so that runs of another one are never put together with those of this one.
+// identify the server, so that runs of another one are never combined with those of this one.
 func (s *Side) identify(ctx context.Context) error {
 	if s.Run.DSN == "" {
 		return nil

@@ -24,7 +24,7 @@ func (f Finding) statement(c *Comparison) string {
 	effect := title + " " + effectText(c.Plan.metric(), f.Headline)
 	switch {
 	case f.Verdict == verdict.TooFew:
-		return fmt.Sprintf("%s: too few runs to say anything, at least %d of each side are needed", f.Side,
+		return fmt.Sprintf("%s: too few runs for a statement; at least %d of each side are needed", f.Side,
 			verdict.RunsMin)
 	case c.JudgedAfter == 0:
 		return fmt.Sprintf("%s against A is provisional: the first planned look is after %d pairs, so far %s", f.Side,

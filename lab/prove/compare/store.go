@@ -125,7 +125,7 @@ func Read(name string) (*Comparison, error) {
 	if err := json.Unmarshal(text, c); err != nil || c.Schema != Schema {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison %s: schema %q, want %q", name, c.Schema,
 			Schema),
-			"give a file that 'plimsoll compare --json' wrote")
+			"use a file written by 'plimsoll compare --json'")
 	}
 	if len(c.Plan.Sides) < 2 || len(c.Plan.Looks) == 0 {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read comparison %s: it has no plan", name),
@@ -173,7 +173,7 @@ func (s *Store) unfinished(plan Plan, only string) (*Comparison, error) {
 // selfTest reads a self-test that was stopped.
 func (s *Store) selfTest(file string) (*SelfTested, error) {
 	if s == nil {
-		return nil, problem.New(problem.Usage, errors.New("nothing was kept to continue"), "")
+		return nil, problem.New(problem.Usage, errors.New("there is nothing to continue"), "")
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, file))
 	t := &SelfTested{}
@@ -181,7 +181,7 @@ func (s *Store) selfTest(file string) (*SelfTested, error) {
 		err = json.Unmarshal(text, t)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, problem.New(problem.Usage, errors.New("no self-test with these settings was stopped"),
+		return nil, problem.New(problem.Usage, errors.New("there is no stopped self-test with these settings"),
 			"start one: the same command without --resume")
 	}
 	return t, s.problem(err)

@@ -87,14 +87,15 @@ func (c *Comparison) evidence() (lines []string) {
 	}
 	lines = append(lines, text)
 	if made := d.rounds(); c.JudgedAfter > 0 && made > c.JudgedAfter {
-		lines = append(lines, fmt.Sprintf("figures and verdicts are those of the planned look after %d pairs: to "+
-			"judge in between would raise the error", c.JudgedAfter))
+		lines = append(lines, fmt.Sprintf("figures and verdicts are those of the planned look after %d pairs: "+
+			"judging in between would raise the error rate", c.JudgedAfter))
 	}
 	if !c.Complete {
 		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
 	}
 	if spent := verdict.Spent(c.Plan.Looks); spent > verdict.Alpha+1e-9 {
-		lines = append(lines, fmt.Sprintf("pairs were added after all looks were made: the error is at most %.1f %%",
+		lines = append(lines, fmt.Sprintf("pairs were added after the last planned "+
+			"look: the error rate is at most %.1f %%",
 			100*spent))
 	}
 	m := c.Plan.metric()
@@ -133,7 +134,7 @@ func (c *Comparison) conditionLines() (lines []string) {
 			add("users", fmt.Sprint(side.Users))
 		}
 		add("base before each run:", side.Reset)
-		add("put back before each run by:", side.Clearing)
+		add("restored before each run by:", side.Clearing)
 		add("SQL before each run:", strings.Join(strings.Fields(side.SQL), " "))
 		add("proxy before the database, delay", side.ProxyDelay)
 		add("command:", strings.Join(side.Command, " "))

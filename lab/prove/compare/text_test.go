@@ -8,7 +8,7 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// An effect that reads as nothing says what its verdict is about.
+// An effect that is displayed as zero comes with what its verdict is about.
 func TestEffect_OfRowsThatAreMostlyNothing(t *testing.T) {
 	side := func(many, few float64, n int) (all []float64) {
 		return append(slices.Repeat([]float64{few}, n), slices.Repeat([]float64{many}, 16-n)...)

@@ -58,7 +58,7 @@ func newBench(ctx context.Context, o Options) (b *bench, err error) {
 		return nil, fmt.Errorf("remove the server of an earlier test: %w", err)
 	}
 	if b.cluster, err = o.Clusters.Create(ctx, clusterName, o.Spec); err != nil {
-		return b, fmt.Errorf("make a server for the test: %w", err)
+		return b, fmt.Errorf("create a server for the test: %w", err)
 	}
 	if b.load, err = b.cluster.TakeForLoad(ctx); err != nil {
 		return b, err
@@ -146,7 +146,8 @@ func setupOf(p plant) (s setup) {
 	for _, f := range p {
 		s.flush = max(s.flush, f.flush)
 		for name, value := range f.settings {
-			s.settings = append(s.settings, profile.Setting{Name: name, Value: value, Reason: "the plant says so"})
+			s.settings = append(s.settings, profile.Setting{Name: name, Value: value, Reason: "required by the " +
+				"planted fault"})
 		}
 	}
 	return s
@@ -169,7 +170,7 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 		s.alone = s.alone || f.alone
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	// Planner's statistics of a copy are there; those of its activity begin anew.
+	// Planner's statistics of a copy are there; those of its activity start at zero.
 	if err := postgres.Execute(ctx, s.dsn, "VACUUM ANALYZE"); err != nil {
 		return nil, errors.Join(err, s.end())
 	}

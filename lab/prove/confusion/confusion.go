@@ -99,7 +99,7 @@ func parse(text string) (p plant, err error) {
 		known := slices.Concat(faults, controls)
 		i := slices.IndexFunc(known, func(f *fault) bool { return f.name == name })
 		if i < 0 {
-			return nil, problem.New(problem.Usage, fmt.Errorf("there is no fault %q", name),
+			return nil, problem.New(problem.Usage, fmt.Errorf("unknown fault %q", name),
 				"one of "+strings.Join(Names(), ", "))
 		}
 		p = append(p, known[i])
@@ -121,7 +121,7 @@ func (o Options) chosen() (all []plant, err error) {
 	return all, nil
 }
 
-// around is what a trial takes beside its diagnosis.
+// around is what a trial takes besides its diagnosis.
 const around = 8 * time.Second
 
 // Takes is about how long it takes.
@@ -188,7 +188,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 func (o Options) interrupted(report *Report) error {
 	hint := ""
 	if o.Kept != "" {
-		hint = "the same command goes on"
+		hint = "the same command continues"
 	}
 	return problem.New(problem.Interrupted, fmt.Errorf("stopped; trials so far: %d", len(report.Trials)), hint)
 }
@@ -218,7 +218,7 @@ func (o Options) openKept(ctx context.Context, chosen []plant, report *Report) (
 	for n, text := range lines {
 		var t Trial
 		if err := json.Unmarshal(text, &t); err != nil || t.Round < 1 {
-			return nil, errors.Join(kept.Unreadable(o.Kept, n, cmp.Or(err, errors.New("it is no trial"))), k.Close())
+			return nil, errors.Join(kept.Unreadable(o.Kept, n, cmp.Or(err, errors.New("it is not a trial"))), k.Close())
 		}
 		asked := func(p plant) bool { return p.name() == t.Plant }
 		if t.Round <= report.Rounds && slices.ContainsFunc(chosen, asked) && !report.has(t.Round, t.Plant) {

@@ -77,7 +77,7 @@ func TestKept(t *testing.T) {
 	}
 	report, k := open()
 	if len(report.Trials) != 2 || !report.has(1, Healthy) || !report.has(2, "hot-row") || report.has(1, "hot-row") {
-		t.Errorf("%+v", report.Trials)
+		t.Errorf("trials %+v, want two: healthy, then hot-row", report.Trials)
 	}
 	if err := errors.Join(k.Add(Trial{}), k.Close()); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestPlants(t *testing.T) {
 		t.Errorf("%d plants", len(all))
 	}
 	if _, err := (Options{Only: []string{"hot-row+earthquake"}}).chosen(); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("an unknown fault: %v, want a usage error", err)
 	}
 }
 

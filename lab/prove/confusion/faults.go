@@ -27,23 +27,23 @@ var faults = []*fault{
 		flush: slowFlush, plant: checkAtLeast("a commit", slowFlush, oneCommit)},
 	{name: "slow-network", does: "a round trip takes 2 ms", answers: []string{"client-or-network-gaps"}, hidden: true,
 		network: slowTrip, plant: checkAtLeast("a round trip", slowTrip, "SELECT 1")},
-	{name: "hot-row", does: "an idle client holds a row that all need", answers: []string{"lock-held-by-idle-client"},
+	{name: "hot-row", does: "an idle client locks a row that all need", answers: []string{"lock-held-by-idle-client"},
 		plant: hotRow},
-	{name: "cpu-quota", does: "a control group gives a fifth of a core", answers: []string{"processor-quota"},
+	{name: "cpu-quota", does: "a control group allows a fifth of a core", answers: []string{"processor-quota"},
 		hidden: true, plant: cpuQuota},
 	{name: "filled-core", does: "another process fills the server's only core",
 		answers: []string{"processors-taken-by-others", "one-core-filled"}, plant: filledCore},
-	{name: "catalog-churn", does: "temporary tables are made and dropped", answers: []string{"catalog-churn"},
+	{name: "catalog-churn", does: "temporary tables are created and dropped", answers: []string{"catalog-churn"},
 		plant: catalogChurn},
 	{name: "stale-statistics", does: "a table grew since its last ANALYZE", answers: []string{"stale-statistics"},
 		plant: staleStatistics},
-	{name: "bloated-table", does: "nobody vacuums a table that changes", answers: []string{"dead-rows"},
+	{name: "bloated-table", does: "a table that changes is not vacuumed", answers: []string{"dead-rows"},
 		plant: bloatedTable},
 	{name: "held-horizon", does: "an old snapshot keeps dead rows", answers: []string{"held-horizon"}, hidden: true,
 		plant: heldHorizon},
 	{name: "connection-storm", does: "a connection for each statement", answers: []string{"connection-storm"},
 		plant: connectionStorm},
-	{name: "small-work-mem", does: "work_mem is 64 kB and reports sort", answers: []string{"temporary-files"},
+	{name: "small-work-mem", does: "work_mem is 64 kB while reports sort", answers: []string{"temporary-files"},
 		settings: map[string]string{"work_mem": "64kB"}, plant: sortingReports},
 	{name: "global-stall", does: "all processes stop for 400 ms each second", answers: []string{"standstill"},
 		plant: globalStall},
@@ -63,7 +63,7 @@ var faults = []*fault{
 		plant: backup},
 	{name: "poor-join", from: "D-Bot", does: "a join without equality", answers: []string{"long-statements"},
 		plant: poorJoin},
-	{name: "concurrent-inserts", from: "DBPA, D-Bot", does: "loads of many rows", answers: []string{"bulk-writing"},
+	{name: "concurrent-inserts", from: "DBPA, D-Bot", does: "bulk loads", answers: []string{"bulk-writing"},
 		plant: concurrentInserts},
 	{name: "large-results", from: "D-Bot", does: "clients read a whole table slowly",
 		answers: []string{"large-results"}, hidden: true, plant: largeResults},
@@ -83,7 +83,7 @@ var faults = []*fault{
 		hidden: true, plant: tableLock},
 	{name: "queued-migration", does: "ALTER TABLE waits for an idle reader, and all behind it",
 		answers: []string{"lock-held-by-idle-client"}, plant: queuedMigration},
-	{name: "commit-delay", does: "commit_delay is 20 ms for everybody", answers: []string{"log-flush"},
+	{name: "commit-delay", does: "commit_delay is 20 ms for all sessions", answers: []string{"log-flush"},
 		settings: map[string]string{"commit_delay": "20000", "commit_siblings": "0"},
 		plant:    checkAtLeast("a commit", commitDelay/4, oneCommit)},
 }
@@ -98,7 +98,7 @@ var controls = []*fault{
 		s.checkSteps("compute", 1)
 		return nil
 	}},
-	{name: "alone", does: "one user and nobody else", alone: true, plant: func(_ context.Context, s *scene) error {
+	{name: "alone", does: "one user alone", alone: true, plant: func(_ context.Context, s *scene) error {
 		s.checkSteps("office", 10)
 		return nil
 	}},

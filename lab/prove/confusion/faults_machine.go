@@ -129,7 +129,7 @@ func cpuQuota(_ context.Context, s *scene) error {
 	}
 	q, err := newQuota(share)
 	if err != nil {
-		return unable{fmt.Errorf("no control group can be made: %w", err)}
+		return unable{fmt.Errorf("no control group can be created: %w", err)}
 	}
 	s.undo = append(s.undo, func() error {
 		all, err := s.processes()

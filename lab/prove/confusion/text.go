@@ -36,8 +36,8 @@ func (r *Report) Text(w io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\na commit takes %.2f ms here alone\n"+
-		"* right   ! wrong   ~ not planted, and true: strangers or the hypervisor took the processors   (h) hidden\n",
-		r.CommitMS)
+		"* right   ! wrong   ~ not planted, but true: other programs or the hypervisor took the processors   "+
+		"(h) hidden\n", r.CommitMS)
 	return err
 }
 
@@ -93,7 +93,7 @@ func (t Trial) Line() string {
 	case len(t.Missed) > 0:
 		verdict = "missed"
 	}
-	return fmt.Sprintf("%-6s  %s: named %s; %s; strangers %.0f %%, stolen %.0f %%", verdict, t.Plant,
+	return fmt.Sprintf("%-6s  %s: named %s; %s; other programs %.0f %%, stolen %.0f %%", verdict, t.Plant,
 		cmp.Or(strings.Join(named, ", "), "nothing"), cmp.Or(strings.Join(t.Figures, "; "), "nothing"),
 		100*t.Strangers, 100*t.Stolen)
 }

@@ -21,13 +21,13 @@ func (s *scene) users() {
 		s.clients(1, "office", sellThink, edit)
 		return
 	}
-	s.clients(lookers, "desk", lookThink, look)
+	s.clients(lookers, "desk", lookThink, readOrders)
 	s.clients(sellers, "till", sellThink, sell)
 	s.clients(editors, "office", sellThink, edit)
 }
 
-// look at a customer's orders, or at the sales of a day.
-func look(ctx context.Context, conn *pgx.Conn, rng *rand.Rand) error {
+// readOrders reads a customer's orders, or the sales of a day.
+func readOrders(ctx context.Context, conn *pgx.Conn, rng *rand.Rand) error {
 	var n int64
 	if rng.IntN(4) == 0 {
 		return conn.QueryRow(ctx, "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer "+

@@ -51,7 +51,7 @@ func TestProfile(t *testing.T) {
 	}
 	t.Run("HasEveryKeyOperationOnEverySide", func(t *testing.T) {
 		if len(p.Operations) != len(operations.All()) || p.Rounds != 2 || p.Partial {
-			t.Errorf("%+v", p)
+			t.Errorf("profile %+v, want all operations, complete, in two rounds", p)
 		}
 		for _, op := range p.Operations {
 			for i, f := range op.Sides {

@@ -38,7 +38,7 @@ func TestRegistry_ExperimentsThatCount(t *testing.T) {
 		declared := e.Declare(site.Bench{}, &site.Site{})
 		all := true
 		for _, p := range declared.Parts {
-			all = all && (p.Counted || p.Beside)
+			all = all && (p.Counted || p.Unjudged)
 		}
 		if all {
 			counted = append(counted, e.Claim)
@@ -47,7 +47,7 @@ func TestRegistry_ExperimentsThatCount(t *testing.T) {
 			t.Errorf("%s: %s", e.Claim, text)
 		}
 		for _, p := range declared.Parts {
-			if !p.Counted && !p.Beside && p.Rounds < stats.RunsMin {
+			if !p.Counted && !p.Unjudged && p.Rounds < stats.RunsMin {
 				t.Errorf("%s can reach no verdict: %d turns of each side", e.Claim, p.Rounds)
 			}
 		}

@@ -107,7 +107,7 @@ func TestHeldIsWhatWhoIsDueWaits(t *testing.T) {
 		if above := int(float64(all)*(1-share) + 0.5); above < len(waits) {
 			want = waits[above]
 		}
-		if got := held(share); got < want-every || got > want+every {
+		if got := waitAtShare(share); got < want-every || got > want+every {
 			t.Errorf("%v: %v, want %v", share, got, want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestTablesOfKeptTrials(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := kept(path)
+	all, err := readTrials(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestTablesOfKeptTrials(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, text.String())
 		}
 	}
-	if _, err := kept(filepath.Join(t.TempDir(), "none")); err != nil {
+	if _, err := readTrials(filepath.Join(t.TempDir(), "none")); err != nil {
 		t.Error(err)
 	}
 }

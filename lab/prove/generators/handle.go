@@ -65,16 +65,16 @@ func endChild(c *process.Child) {
 }
 
 func (a *application) report(ctx context.Context) (t report, err error) {
-	err = a.ask(ctx, http.MethodGet, "/told", &t)
+	err = a.call(ctx, http.MethodGet, "/figures", &t)
 	return t, err
 }
 
 // stall returns when the application answers again.
 func (a *application) stall(ctx context.Context, d time.Duration) error {
-	return a.ask(ctx, http.MethodPost, "/stall?for="+d.String(), nil)
+	return a.call(ctx, http.MethodPost, "/stall?for="+d.String(), nil)
 }
 
-func (a *application) ask(ctx context.Context, method, path string, into any) error {
+func (a *application) call(ctx context.Context, method, path string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, method, a.at.Handle+path, nil)
 	if err != nil {
 		return fmt.Errorf("ask target: %w", err)

@@ -1,5 +1,5 @@
-// Command generators puts Plimsoll's load generator beside Locust and k6: the same HTTP request with a session token,
-// against the same application on this machine, in turns, several rounds.
+// Command generators compares Plimsoll's load generator with Locust and k6: the same HTTP request with a session
+// token, against the same application on this machine, in turns, several rounds.
 //
 //	go run ./lab/prove/generators                                       everything, about 25 minutes
 //	go run ./lab/prove/generators -work think -users 100,1000 -rounds 1
@@ -58,20 +58,20 @@ func benchmark(ctx context.Context, arguments []string, stdout, stderr io.Writer
 	var o options
 	flags := flag.NewFlagSet("generators", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	serve := flags.Bool("target", false, "be the application (the bench starts itself so)")
-	users := flags.String("users", "100,1000,10000", "users who think, with commas between")
+	serve := flags.Bool("target", false, "act as the application (the benchmark starts itself this way)")
+	users := flags.String("users", "100,1000,10000", "numbers of users with think time, separated by commas")
 	kinds := flags.String("work", strings.Join([]string{thinking, busy, stalled}, ","),
-		"what to do, with commas between")
-	only := flags.String("only", "", "generators to compare, with commas between; without it all")
+		"kinds of work, separated by commas")
+	only := flags.String("only", "", "generators to compare, separated by commas; defaults to all")
 	flags.DurationVar(&o.think, "think", 10*time.Second, "time between an answer and the next request")
-	flags.DurationVar(&o.ramp, "ramp", 5*time.Second, "over which users come")
-	flags.DurationVar(&o.window, "window", 10*time.Second, "that is measured, once all users have called")
-	flags.IntVar(&o.rounds, "rounds", 4, "how often each generator does each work")
-	flags.Int64Var(&o.memory, "memory", 8, "`GB` that a generator may take before it is ended")
-	flags.Uint64Var(&o.seed, "seed", 1, "of the order")
-	flags.StringVar(&o.keep, "keep", "", "`FILE` of trials to add to, and to make the tables of")
-	flags.StringVar(&o.logs, "logs", "", "`FOLDER` where everything stays that the generators read and write; "+
-		"without it what went wrong stays in a temporary one")
+	flags.DurationVar(&o.ramp, "ramp", 5*time.Second, "time over which users start")
+	flags.DurationVar(&o.window, "window", 10*time.Second, "measured time, once all users have called")
+	flags.IntVar(&o.rounds, "rounds", 4, "rounds of each generator and kind of work")
+	flags.Int64Var(&o.memory, "memory", 8, "`GB` that a generator may take before it is stopped")
+	flags.Uint64Var(&o.seed, "seed", 1, "random seed of the order")
+	flags.StringVar(&o.keep, "keep", "", "`FILE` to which trials are added, and from which the tables are made")
+	flags.StringVar(&o.logs, "logs", "", "`FOLDER` for everything that the generators read and write; without it "+
+		"only failed trials are kept, in a temporary folder")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func choose(names string) ([]peers.Tool, error) {
 // compare runs the trials in turns and prints the tables, also when it is stopped early.
 func compare(ctx context.Context, o options, wanted []peers.Tool, all []work, stdout, stderr io.Writer) error {
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
-	trials, err := kept(o.keep)
+	trials, err := readTrials(o.keep)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func compare(ctx context.Context, o options, wanted []peers.Tool, all []work, st
 	b := &bench{options: o, programs: peers.Ready(ctx, folder, wanted, say)}
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(g peers.Tool) bool { return b.programs[g.Name] == "" })
 	if len(wanted) == 0 {
-		return errors.New("there is no generator to measure")
+		return errors.New("no generator is available")
 	}
 	if b.folder = o.logs; b.folder == "" {
 		if b.folder, err = os.MkdirTemp("", "generators-"); err != nil {
@@ -147,7 +147,7 @@ func compare(ctx context.Context, o options, wanted []peers.Tool, all []work, st
 	return errors.Join(err, tables(stdout, append(trials, made...)))
 }
 
-// rounds are blocks of a random order of the generators and its mirror image, drawn anew for each kind of work.
+// rounds are blocks of a random order of the generators and its mirror image, drawn again for each kind of work.
 func (b *bench) rounds(ctx context.Context, wanted []peers.Tool, all []work, say func(string, ...any)) (made []trial,
 	err error) {
 	for round := range b.options.rounds {
@@ -169,8 +169,8 @@ func (b *bench) rounds(ctx context.Context, wanted []peers.Tool, all []work, say
 	return made, nil
 }
 
-// kept are the trials of earlier calls.
-func kept(path string) (all []trial, err error) {
+// readTrials reads the trials of earlier calls.
+func readTrials(path string) (all []trial, err error) {
 	file, err := os.Open(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

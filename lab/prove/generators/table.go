@@ -58,7 +58,7 @@ func perRequest(t trial) float64 { return 1e6 * t.Cores / t.Rate }
 func tables(w io.Writer, all []trial) error {
 	var b strings.Builder
 	compared(&b, "Users who think", all, thinking, costs)
-	further(&b, all)
+	writeMemoryPerUser(&b, all)
 	compared(&b, "Users who do not think", all, busy, speed)
 	stalls(&b, all)
 	writeFailures(&b, all)
@@ -126,8 +126,8 @@ func ratioTo(f figure, base, variant []trial) string {
 	return fmt.Sprintf(", ×%.3g (%.3g to %.3g)", r.Ratio, r.Low, r.High)
 }
 
-// further is the memory that each additional user takes.
-func further(b *strings.Builder, all []trial) {
+// writeMemoryPerUser writes the memory that each additional user takes.
+func writeMemoryPerUser(b *strings.Builder, all []trial) {
 	order, grouped := groups(all, thinking)
 	if len(order) == 0 {
 		return
@@ -152,14 +152,15 @@ func stalls(b *strings.Builder, all []trial) {
 	if len(order) == 0 {
 		return
 	}
-	head(b, fmt.Sprintf("%d requests/s, of %s, in which the application stands still for %s", stallRate, stallLasting,
+	head(b, fmt.Sprintf("%d requests/s, of %s, during which the application stops for %s", stallRate, stallLasting,
 		stallFor),
 		append([]string{"users", "generator", "rounds"}, names(reported)...))
 	last := 0
 	for _, g := range order {
 		if g.work.Users != last {
 			fmt.Fprintf(b, "| %d | *who was due waited* | | %d | %d | %d | %d | 0 |\n", g.work.Users,
-				held(0.5).Milliseconds(), held(0.95).Milliseconds(), held(0.99).Milliseconds(), stallFor.Milliseconds())
+				waitAtShare(0.5).Milliseconds(), waitAtShare(0.95).Milliseconds(), waitAtShare(0.99).Milliseconds(),
+				stallFor.Milliseconds())
 			last = g.work.Users
 		}
 		row := []string{fmt.Sprint(g.work.Users), g.generator, fmt.Sprint(len(grouped[g]))}

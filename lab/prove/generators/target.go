@@ -46,7 +46,7 @@ func (t *target) serveCard(w http.ResponseWriter, r *http.Request) {
 	user, err := strconv.Atoi(r.Header.Get("X-User"))
 	if r.Header.Get("Authorization") != token || err != nil || user < 0 || user >= usersMax {
 		t.refused.Add(1)
-		http.Error(w, "who are you?", http.StatusUnauthorized)
+		http.Error(w, "unauthorized", http.StatusUnauthorized)
 		return
 	}
 	if !t.seen[user].Swap(true) {
@@ -70,7 +70,7 @@ func (t *target) stall(w http.ResponseWriter, r *http.Request) {
 	t.mu.Unlock()
 }
 
-func (t *target) tell(w http.ResponseWriter, _ *http.Request) {
+func (t *target) serveFigures(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(report{Requests: t.requests.Load(), Refused: t.refused.Load(), Users: t.users.Load()})
 }
 
@@ -83,7 +83,7 @@ func (t *target) application() http.Handler {
 
 func (t *target) handle() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /told", t.tell)
+	mux.HandleFunc("GET /figures", t.serveFigures)
 	mux.HandleFunc("POST /stall", t.stall)
 	return mux
 }

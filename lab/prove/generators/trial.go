@@ -103,7 +103,7 @@ func (b *bench) start(g peers.Tool, j peers.Job) (*process.Child, error) {
 	return child, nil
 }
 
-// watch observes a generator at work.
+// watch observes a running generator.
 type watch struct {
 	*bench
 	application *application
@@ -124,7 +124,7 @@ func (w *watch) look(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-w.child.Exited():
-		return fmt.Errorf("it ended too early: %w", cmp.Or(w.child.Err(), errors.New("exit status 0")))
+		return fmt.Errorf("it stopped too early: %w", cmp.Or(w.child.Err(), errors.New("exit status 0")))
 	case <-time.After(lookEvery):
 	}
 	resident, err := memory.Tree(w.child.ID(), memory.Resident)
@@ -223,6 +223,6 @@ func (w *watch) stall(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(stallLasting + comeWithin):
-		return errors.New("it did not end")
+		return errors.New("it did not stop")
 	}
 }

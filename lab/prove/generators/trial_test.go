@@ -88,7 +88,7 @@ func TestTrialMeasuresAGenerator(t *testing.T) {
 	made := try(t, caller(calling), work{busy, 2}, 8)
 	if made.Wrong != "" || made.Rate < 0 || made.Cores < 0 || made.Served < 0 || made.Resident < 1<<20 ||
 		made.Refused != 0 || made.Own.Answers != 1 || made.WindowSec < 0.3 {
-		t.Errorf("%+v", made)
+		t.Errorf("trial %+v, want one answer and all figures", made)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestTrialIsWhatLiesBetweenTwoMoments(t *testing.T) {
 	}
 }
 
-// Two moments of a generator at work differ in all that is counted, however long that takes.
+// Two moments of a running generator differ in all that is counted, however long that takes.
 func TestMomentsCountWhatAGeneratorDoes(t *testing.T) {
 	app, err := startApplication()
 	if err != nil {
@@ -139,11 +139,11 @@ func TestTrialWithoutFiguresSaysWhy(t *testing.T) {
 		want    string
 	}{
 		"EndsAtOnce": {func(peers.Job) *exec.Cmd { return exec.Command("false") }, 8,
-			"it ended too early: exit status 1"},
+			"it stopped too early: exit status 1"},
 		"TooMuchMemory": {calling, 0, "it took more than 0 GB"},
 		"CallsAndDies": {func(peers.Job) *exec.Cmd {
 			return exec.Command("sh", "-c", "sleep 0.2; exit 3")
-		}, 8, "it ended too early: exit status 3"},
+		}, 8, "it stopped too early: exit status 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if made := try(t, caller(c.command), work{busy, 2}, c.memory); !strings.Contains(made.Wrong, c.want) {

@@ -60,15 +60,15 @@ func plan(kinds []string, users []int) (all []work, err error) {
 				all = append(all, work{kind, n})
 			}
 		default:
-			return nil, fmt.Errorf("no work %q: there are %s, %s, %s", kind, thinking, busy, stalled)
+			return nil, fmt.Errorf("unknown work %q: use %s, %s or %s", kind, thinking, busy, stalled)
 		}
 	}
 	return all, nil
 }
 
-// held is the wait that a share of all requests exceeds when the application stands still: of evenly spaced requests,
-// those due in the stall wait for its rest, uniformly from all of it down to zero.
-func held(share float64) time.Duration {
+// waitAtShare is the wait that a share of all requests exceeds when the application stands still: of evenly spaced
+// requests, those due in the stall wait for its rest, uniformly from all of it down to zero.
+func waitAtShare(share float64) time.Duration {
 	above := (1 - share) * float64(stallLasting) // of the time in which requests are due
 	return max(0, stallFor-time.Duration(above))
 }

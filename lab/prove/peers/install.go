@@ -23,7 +23,7 @@ type Install func(ctx context.Context, folder string) (program string, err error
 
 func locustFromPip(ctx context.Context, folder string) (string, error) {
 	venv := filepath.Join(folder, "locust-"+locustVersion)
-	return once(filepath.Join(venv, "bin", "locust"), func() error {
+	return installOnce(filepath.Join(venv, "bin", "locust"), func() error {
 		if err := Sh(ctx, nil, "python3", "-m", "venv", venv); err != nil {
 			return err
 		}
@@ -34,14 +34,15 @@ func locustFromPip(ctx context.Context, folder string) (string, error) {
 
 func k6FromGo(ctx context.Context, folder string) (string, error) {
 	bin := filepath.Join(folder, "k6-"+k6Version)
-	return once(filepath.Join(bin, "k6"), func() error {
+	return installOnce(filepath.Join(bin, "k6"), func() error {
 		return Sh(ctx, []string{"GOBIN=" + bin, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", "-trimpath",
 			k6Module+"@"+k6Version)
 	})
 }
 
-// once runs an installation that has not been done. A failed one does not count: the program is put in place last.
-func once(program string, fetch func() error) (string, error) {
+// installOnce runs an installation unless it was done. A failed one does not count: the program is moved to its place
+// last.
+func installOnce(program string, fetch func() error) (string, error) {
 	if _, err := os.Stat(program); !errors.Is(err, fs.ErrNotExist) {
 		return program, err
 	}

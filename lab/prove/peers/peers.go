@@ -1,5 +1,5 @@
-// Package peers owns the other load generators that ours is put beside: k6 and Locust, their installation by the usual
-// client of each language, the same load in their own words, and what they report of it.
+// Package peers owns the other load generators that ours is compared with: k6 and Locust, their installation by the
+// usual client of each language, the same load in their own words, and what they report of it.
 package peers
 
 import (
@@ -130,7 +130,7 @@ func locustReport(j Job) (o Report, err error) {
 		return o, fmt.Errorf("read locust's requests: %w", err)
 	}
 	if len(rows) < 2 {
-		return o, errors.New("locust wrote down no requests")
+		return o, errors.New("locust recorded no requests")
 	}
 	last := map[string]float64{}
 	for i, name := range rows[0] {
@@ -166,7 +166,7 @@ func (g Tool) Label() string {
 func Ready(ctx context.Context, folder string, wanted []Tool, say func(string, ...any)) (programs map[string]string) {
 	programs = map[string]string{}
 	for _, g := range wanted {
-		say("%s: looking for it in %s, or making it there", g.Label(), folder)
+		say("%s: looking for it in %s, or installing it there", g.Label(), folder)
 		program, err := g.Install(ctx, folder)
 		if err != nil {
 			say("%s is not available here and is left out: %v", g.Label(), err)

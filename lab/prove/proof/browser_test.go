@@ -74,7 +74,7 @@ func TestPageInABrowser(t *testing.T) {
 			"C12": {"report says", "tens, sometimes hundreds", "ours confirmed", "stock refuted it takes 12 times",
 				"×12.3", "one statement a transaction", "plimsoll prove C12", "Example 9000", "took 62 s",
 				"(logarithmic scale)", "confirmed when"},
-			"C21": {"stale: of another version", "Objects per second by jobs", "asynchronous"},
+			"C21": {"stale: recorded with another version", "Objects per second by jobs", "asynchronous"},
 			"C40": {"stopped early", "<img src=x"},
 			"C13": {"measure it", "plimsoll prove C13", "not run"},
 			"C17": {"none yet", "not yet"},

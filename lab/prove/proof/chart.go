@@ -123,7 +123,7 @@ func (s scale) at(v float64) float64 {
 	return (v - s.low) / (s.high - s.low)
 }
 
-// draw a stroke for each figure and a thick one for the median. Numbers stand beside it, so it is hidden from screen
+// draw a stroke for each figure and a thick one for the median. Numbers stand next to it, so it is hidden from screen
 // readers.
 func (s scale) draw(values []float64) template.HTML {
 	var b strings.Builder

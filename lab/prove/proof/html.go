@@ -61,7 +61,7 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 		tally = append(tally, fmt.Sprintf("%d %s", counts[v], v))
 	}
 	frame, err := web.NewFrame(fmt.Sprintf("Claims · %s", strings.Join(tally, ", ")), at, "proof", all,
-		web.Drawn()+web.Text("proof/page.css"))
+		web.ChartStyle()+web.Text("proof/page.css"))
 	if err == nil {
 		err = page.ExecuteTemplate(w, name, struct {
 			web.Frame
@@ -113,7 +113,7 @@ func show(s State) shown {
 // marks of a finding that does not hold as it is.
 func marks(f Found) (all []string) {
 	if f.Stale != "" {
-		all = append(all, "stale: of another "+f.Stale)
+		all = append(all, "stale: recorded with another "+f.Stale)
 	}
 	if f.Partial {
 		all = append(all, "stopped early")

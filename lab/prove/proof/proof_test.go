@@ -70,7 +70,7 @@ func TestGather_ChoosesWhatCounts(t *testing.T) {
 		"PostgreSQL 18.6 plimsoll, patchset 9 refuted false version",
 		"PostgreSQL 18.6 plimsoll, patchset 9 confirmed true "}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s", strings.Join(got, "\n"))
+		t.Errorf("findings in the wrong order:\n%s", strings.Join(got, "\n"))
 	}
 	for claim, want := range map[string]string{"C16": "engine", "C20": "machine"} {
 		if s := stateOf(t, states, claim); len(s.Found) != 1 || s.Found[0].Stale != want {

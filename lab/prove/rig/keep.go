@@ -15,7 +15,7 @@ import (
 // Keep copies a base that was just filled, so that it can be reset. Nobody may be connected to it. Without room or
 // rights for a copy, it reports why and returns false; the base is filled all the same.
 func Keep(ctx context.Context, dsn string, say func(format string, args ...any)) (kept bool, err error) {
-	size, free, known, err := room(ctx, dsn)
+	size, free, known, err := diskSpace(ctx, dsn)
 	if err != nil {
 		return false, err
 	}
@@ -31,10 +31,10 @@ func Keep(ctx context.Context, dsn string, say func(format string, args ...any))
 	return err == nil, err
 }
 
-// reserve stays free on the disk beside a copy: 1 GiB.
+// reserve stays free on the disk in addition to a copy: 1 GiB.
 const reserve = 1 << 30
 
-func room(ctx context.Context, dsn string) (size, free int64, known bool, err error) {
+func diskSpace(ctx context.Context, dsn string) (size, free int64, known bool, err error) {
 	db, err := database.Open(ctx, dsn, database.Options{Connections: 1})
 	if err != nil {
 		return 0, 0, false, err

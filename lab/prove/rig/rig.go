@@ -61,7 +61,8 @@ func (r *Rig) up(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if r.cluster.Status(ctx).State != cluster.Running {
-		o.Say("starting cluster %s; it is stopped again at the end ('plimsoll up %s' keeps one running)", o.Name,
+		o.Say("starting cluster %s; it is stopped again at the end (start it "+
+			"with 'plimsoll up %s' to keep it running)", o.Name,
 			o.Name)
 		if r.started, err = r.cluster.Start(ctx, cluster.StartOptions{}); err != nil {
 			return err
@@ -87,7 +88,7 @@ func findOrCreate(ctx context.Context, o Options) (*cluster.Cluster, error) {
 			return o.Clusters.Find(o.Name)
 		}
 	}
-	o.Say("making cluster %s", o.Name)
+	o.Say("creating cluster %s", o.Name)
 	return o.Clusters.Create(ctx, o.Name, o.Spec)
 }
 

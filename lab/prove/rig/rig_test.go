@@ -132,7 +132,7 @@ func TestRig(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := c.Status(context.Background()); s.State != cluster.Stopped {
-			t.Errorf("%s", s.State)
+			t.Errorf("the cluster is %s, want it stopped", s.State)
 		}
 	})
 }

@@ -92,7 +92,7 @@ func Look(ctx context.Context, dsn string) (Base, error) {
 	if absent := (*pgconn.PgError)(nil); errors.As(err, &absent) && absent.Code == undefinedTable {
 		return Base{}, problem.New(problem.Environment,
 			errors.New("the database does not hold the ERP"),
-			"plimsoll fill makes one; --dsn may name another database")
+			"create one with 'plimsoll fill', or name another database with --dsn")
 	}
 	if err != nil {
 		return Base{}, fmt.Errorf("inspect the base: %w", err)

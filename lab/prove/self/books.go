@@ -14,7 +14,7 @@ import (
 )
 
 // damagedCopy of the filled books, which lasts for one line.
-var damagedCopy = postgres.Copy{Suffix: "_damaged", Mark: "made by plimsoll prove --self, which drops it again"}
+var damagedCopy = postgres.Copy{Suffix: "_damaged", Mark: "made by plimsoll prove --self, which drops it afterwards"}
 
 // damages, each to a document of its own, and the field that must be named. {id} is the document.
 var damages = []struct{ name, document, table, sql, field string }{
@@ -70,7 +70,7 @@ func damagedBooks(ctx context.Context, s *stage) (outcome, error) {
 
 // found is where the audit saw a violation of a document's field.
 func found(report audit.Report, document, field string) (where string, named bool) {
-	where = "nothing of it"
+	where = "nothing"
 	for _, check := range report.Checks {
 		for _, v := range check.Examples {
 			if !strings.Contains(v.Subject, document) {

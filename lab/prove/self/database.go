@@ -27,7 +27,7 @@ func Temporary(clusters *cluster.Store, engine string) func(context.Context) (st
 		}
 		c, err := clusters.Create(ctx, clusterName, cluster.Spec{Engine: engine, Memory: "512MB", SocketOnly: true})
 		if err != nil {
-			return "", nil, fmt.Errorf("make a server for the test: %w", err)
+			return "", nil, fmt.Errorf("create a server for the test: %w", err)
 		}
 		t := temporary{clusters: clusters}
 		if t.load, err = c.TakeForLoad(ctx); err != nil {

@@ -50,14 +50,14 @@ sql = "SELECT 1"
 		others = append(others, neighbour.Name)
 	}
 	validity, reason := states("valid", "no", valid(r), !r.Valid),
-		says("reason", "disturbed: other processes used", r.InvalidReasons)
+		checkMentions("reason", "disturbed: other processes used", r.InvalidReasons)
 	// A little more than the limit in the whole run may be less than it in the steady state.
 	if took < 2*run.DisturbedLimitDefault {
 		validity, reason = validity.excused(), reason.excused()
 	}
 	return outcome{[]Figure{
 		validity, reason,
-		says("who", burner.Name, others).excused(), // others may take more than it gets
-	}, []string{fmt.Sprintf("what was planted got %.0f %% of the processors; others were named: %s", 100*took,
+		checkMentions("who", burner.Name, others).excused(), // others may take more than it gets
+	}, []string{fmt.Sprintf("the planted processes got %.0f %% of the processors; others were named: %s", 100*took,
 		strings.Join(others, ", "))}}, nil
 }

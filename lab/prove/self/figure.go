@@ -66,8 +66,8 @@ func shown(name, expected, reported string) Figure {
 	return Figure{Name: name, Expected: expected, Reported: reported, Holds: true, Shown: true}
 }
 
-// says expects words in what is said.
-func says(name, words string, texts []string) Figure {
+// checkMentions expects words in one of the texts.
+func checkMentions(name, words string, texts []string) Figure {
 	reported := strings.Join(texts, "; ")
 	if reported == "" {
 		reported = "nothing"

@@ -44,7 +44,7 @@ func frozen(ctx context.Context, s *stage) (outcome, error) {
 	most := (stopped.most + time.Second).Seconds()
 	length := atLeast("length", " s", (stopped.least - beats).Seconds(), most, reported)
 	if reported > most {
-		disturbed = append(disturbed, "it stood still for longer than it was stopped")
+		disturbed = append(disturbed, "it was frozen for longer than it was stopped")
 	}
 	length.excusable = reported > stopped.least.Seconds() // a machine that is disturbed wakes it later, not earlier
 	validity := states("valid", "no", valid(r), !r.Valid)

@@ -66,7 +66,7 @@ func (g *generator) end() {
 	g.server.Stop()
 }
 
-// begun waits until its users are at work.
+// begun waits until its users are active.
 func (g *generator) begun(ctx context.Context) error {
 	for g.server.served() == 0 {
 		select {
@@ -86,7 +86,7 @@ func (g *generator) begun(ctx context.Context) error {
 
 // failure of a run that should not have ended yet.
 func (g *generator) failure() error {
-	return fmt.Errorf("the run has ended too early: %w: %s", g.err, strings.TrimSpace(g.errs.String()))
+	return fmt.Errorf("the run ended too early: %w: %s", g.err, strings.TrimSpace(g.errs.String()))
 }
 
 // result that it prints when it has ended.

@@ -17,7 +17,7 @@ import (
 )
 
 // journal is what becomes of a run that is killed when its journal is whole, cut off, overwritten or lost, and of
-// the next one, which is kept beside it.
+// the next one, which is kept next to it.
 func journal(ctx context.Context, s *stage) (outcome, error) {
 	if err := os.RemoveAll(filepath.Join(s.dir, "journal")); err != nil { // of an earlier round
 		return outcome{}, err
@@ -141,10 +141,10 @@ func (s *stage) recoveries(runs *store.Store, id string, served int64) ([]Figure
 	return []Figure{
 		some("operations, journal whole", served, whole),
 		states("valid", "no", valid(whole), !whole.Valid),
-		says("reason", died, whole.InvalidReasons),
+		checkMentions("reason", died, whole.InvalidReasons),
 		some("operations, journal cut", whole.Ops, cut),
-		says("reason, journal cut", died, cut.InvalidReasons),
-		says("journal overwritten", "what it wrote cannot be read", []string{problem.HintOf(unreadable)}),
+		checkMentions("reason, journal cut", died, cut.InvalidReasons),
+		checkMentions("journal overwritten", "what it wrote cannot be read", []string{problem.HintOf(unreadable)}),
 		states("runs to recover, journal lost", "0", fmt.Sprint(len(left)), len(left) == 0),
 	}, nil
 }

@@ -23,28 +23,29 @@ var tests = []test{
 	{"refused-more", "every fourth answer is a refusal, and none is expected", 4 * time.Second, refusedMore},
 	{"wrong-url", "the requests go to an address that the server does not have", 3 * time.Second, wrongURL},
 	{"timeouts", "every tenth request is never answered", 6 * time.Second, timeouts},
-	{"samples", "every tenth request is never answered; the figures are made again from the samples", 5 * time.Second,
+	{"samples", "every tenth request is never answered; the figures are recomputed from the samples", 5 * time.Second,
 		samplesAgain},
 	{"queue", "ten slots of 50 ms for 50 users, idle processors", 9 * time.Second, queue},
 	{"pool", "a statement of 50 ms, two connections for six users", 6 * time.Second, pool},
-	{"reconciled", "every tenth write is acknowledged and not made", 4 * time.Second, reconciled},
-	{"reset-after", "every tenth write is made, and its connection reset instead of an answer", 4 * time.Second,
+	{"reconciled", "every tenth write is acknowledged but not carried out", 4 * time.Second, reconciled},
+	{"reset-after", "every tenth write is carried out, but its " +
+		"connection is reset instead of an answer", 4 * time.Second,
 		resetAfter},
 	{"twins", "two equal servers, measured in turns", 25 * time.Second, twins},
 	{"frozen", "the generator is stopped for 2 s (SIGSTOP)", 10 * time.Second, frozen},
 	{"disturbed", "other processes use the processors", 10 * time.Second, disturbed},
 	{"journal", "a run is killed; its journal is whole, cut off, overwritten, lost", 10 * time.Second, journal},
 	{"wrong-before", "a total is changed before a run of the ERP", 10 * time.Second, wrongBefore},
-	{"books", "five damages to clean books", 20 * time.Second, damagedBooks},
+	{"books", "five kinds of damage to clean books", 20 * time.Second, damagedBooks},
 }
 
 // long are further lines of the long form.
 var long = []test{
-	{"pairs-run", "pairs of runs on equal servers with bad spells, then on unequal ones", 0,
+	{"pairs-run", "pairs of runs on equal servers with slow periods, then on unequal ones", 0,
 		pairsOf(runPair, "wandering", "wandering-slow", "Apdex", "rate", "p50", "p95")},
 	{"pairs-line", "pairs of load lines of equal servers, then of unequal ones", 0,
 		pairsOf(linePair, "serving", "serving-half", lineFigure)},
-	{"peers", "the same faults measured by k6, Locust and pgbench, side by side", 2 * time.Minute, beside},
+	{"peers", "the same faults measured by k6, Locust and pgbench, side by side", 2 * time.Minute, comparePeers},
 }
 
 // pairTakes is how long one pair takes.
@@ -146,7 +147,7 @@ body = "{}"
 		equal("POST: resent", 0, write.Resent),
 		states("resets planted", "some, of which some are resent", fmt.Sprintf("%d, %d", m.counted("reset"), m.Resent),
 			m.counted("reset") > 0 && m.Resent > 0),
-		says("warned", "look: ", slices.DeleteFunc(m.Warnings, func(w string) bool {
+		checkMentions("warned", "look: ", slices.DeleteFunc(m.Warnings, func(w string) bool {
 			return !strings.Contains(w, " resent, ")
 		})),
 	}), nil
@@ -175,7 +176,7 @@ func refused(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("refused", m.served(), m.Refused),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "look was refused", m.InvalidReasons),
+		checkMentions("reason", "look was refused", m.InvalidReasons),
 	}), nil
 }
 
@@ -188,9 +189,9 @@ func refusedMore(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("refused", m.counted("409"), m.Refused),
 		equal("ok", m.served()-m.counted("409"), m.OK).excused(),
-		within("share beside the score", "", share, share, orNone(m.RefusedShare)).excused(),
+		within("share reported with the score", "", share, share, orNone(m.RefusedShare)).excused(),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "look was refused", m.InvalidReasons),
+		checkMentions("reason", "look was refused", m.InvalidReasons),
 	}), nil
 }
 
@@ -203,7 +204,7 @@ func wrongURL(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("failed", m.served(), m.Errors),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "no operation got a valid answer", m.InvalidReasons),
+		checkMentions("reason", "no operation got a valid answer", m.InvalidReasons),
 	}), nil
 }
 

@@ -32,9 +32,9 @@ var peerFaults = []struct {
 // installMost is how long the installation of another generator may take, which happens once on a machine.
 const installMost = 15 * time.Minute
 
-// beside puts the reports of other generators beside ours, each on a server of its own. Only ours are judged, by what
-// must be exact: the requests that the server counted.
-func beside(ctx context.Context, s *stage) (out outcome, err error) {
+// comparePeers shows the reports of other generators with ours, each on a server of its own. Only ours are judged, by
+// what must be exact: the requests that the server counted.
+func comparePeers(ctx context.Context, s *stage) (out outcome, err error) {
 	tools := []peers.Tool{peers.K6, peers.Locust}
 	programs, figures, err := s.peerPrograms(ctx, tools)
 	if err != nil {
@@ -131,7 +131,7 @@ func carryOut(ctx context.Context, tool peers.Tool, program string, job peers.Jo
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late.C:
-		err = fmt.Errorf("it did not end within %s", job.Lasting+peerMost)
+		err = fmt.Errorf("it did not stop within %s", job.Lasting+peerMost)
 	}
 	_ = child.SignalGroup(syscall.SIGKILL)
 	<-child.Exited()
@@ -149,7 +149,7 @@ func reportText(r peers.Report) string {
 		short(r.P50), short(r.P95), short(r.P99))
 }
 
-// The statement that pgbench is put beside, as many sessions as connections.
+// The statement of the comparison with pgbench, as many sessions as connections.
 const (
 	pgbenchUsers = 6
 	pgbenchLasts = 5 * time.Second
@@ -162,7 +162,7 @@ var (
 	pgbenchTPS    = regexp.MustCompile(`(?m)^tps = ([0-9.]+) `)
 )
 
-// pgbench is put beside a run with a statement of one's own.
+// pgbench is compared with a run of an own statement.
 func (s *stage) pgbench(ctx context.Context) ([]Figure, error) {
 	installed, err := installation.Find(ctx, s.Engine)
 	program := ""
@@ -222,7 +222,7 @@ func readFrom(figure *regexp.Regexp, report []byte) float64 {
 	return orNone(nil)
 }
 
-// statement is the run beside pgbench.
+// statement is the run compared with pgbench.
 func (s *stage) statement(ctx context.Context, dsn string) (*result.Result, error) {
 	o, err := s.options("statement", fmt.Sprintf(`
 application = "none"

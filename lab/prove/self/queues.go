@@ -62,7 +62,7 @@ func queueFigures(found *line.Line, few, many int, slots float64, service, lasts
 	// The slots are never idle, so that what is missing of the full rate is what the timers of the server take.
 	longer := 1 + n.slackMS()/human.MS(service)
 	return []Figure{
-		says("limit", "a queue with idle processors", []string{named}).excused(),
+		checkMentions("limit", "a queue with idle processors", []string{named}).excused(),
 		within("trials", "", 2, 2, float64(len(found.Trials))),
 		within("users of the last", "", float64(many), float64(many), float64(last.Users)),
 		within("p50 without a queue", " ms", human.MS(service)*(1-resolution),
@@ -125,7 +125,7 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 	if op.OwnWait != nil {
 		waited = &op.OwnWait.PoolMeanMS
 	}
-	// Both connections are always at work, so that a user waits for as long as two thirds of what an operation takes.
+	// Both connections are always busy, so that a user waits for as long as two thirds of what an operation takes.
 	least := human.MS(statement) * (users - connections) / connections
 	// Before the pool is full, users wait less: the first of them not at all.
 	begin := float64(users) / float64(max(1, op.Ops))
@@ -136,6 +136,6 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 		atLeast("statement alone", " ms", human.MS(statement), human.MS(statement)+n.slackMS()+5, mean-orNone(waited)),
 		atMost("rate", "/s", 0.5*connections/statement.Seconds(), connections/statement.Seconds()+users/lasts.Seconds(),
 			r.OpsPerS),
-		says("reason", planted, r.InvalidReasons),
+		checkMentions("reason", planted, r.InvalidReasons),
 	}, disturbed}, nil
 }

@@ -21,7 +21,7 @@ func reconciled(ctx context.Context, s *stage) (outcome, error) {
 		equal("acknowledged", m.counted("acknowledged"), row.Acknowledged),
 		equal("in the database", m.counted("written"), row.Found),
 		states("valid", "no", valid(m.Result), !m.Valid),
-		says("reason", "write: ", m.InvalidReasons),
+		checkMentions("reason", "write: ", m.InvalidReasons),
 	}), nil
 }
 

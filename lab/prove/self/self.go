@@ -87,7 +87,7 @@ type Options struct {
 	// Database gives a connection string of an empty database on this machine, and how to take it down. It is called
 	// by the first line that needs one.
 	Database func(context.Context) (dsn string, down func() error, err error)
-	// Engine whose pgbench is put beside this program; empty: the one that is found.
+	// Engine whose pgbench is compared with this program; empty: the one that is found.
 	Engine string
 	// Program is this program, to start one that is frozen from outside.
 	Program []string
@@ -182,7 +182,7 @@ func (o Options) steps(done, all time.Duration, t test) (end func()) {
 func (o Options) choose() (chosen []test, err error) {
 	for _, name := range o.Only {
 		if !slices.Contains(Names(), name) {
-			return nil, problem.New(problem.Usage, fmt.Errorf("there is no line %q", name),
+			return nil, problem.New(problem.Usage, fmt.Errorf("unknown line %q", name),
 				human.NearestHint(name, Names(), "there are: "+strings.Join(Names(), ", ")))
 		}
 	}

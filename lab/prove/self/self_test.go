@@ -222,7 +222,7 @@ func TestJudge(t *testing.T) {
 		{"FasterThanPossibleIsNeverExcused", []Figure{good, fast}, disturbed, Wrong},
 		{"ACountIsNeverExcused", []Figure{long, equal("operations", 7, 6)}, disturbed, Wrong},
 		{"NothingReportedIsNever", []Figure{atLeast("p50", " ms", 50, 60, orNone(nil))}, disturbed, Wrong},
-		{"WhatIsNotSaidIsNever", []Figure{says("reason", "refused", nil)}, disturbed, Wrong},
+		{"WhatIsNotSaidIsNever", []Figure{checkMentions("reason", "refused", nil)}, disturbed, Wrong},
 		{"NoFigures", nil, disturbed, Wrong},
 	} {
 		t.Run(c.name, func(t *testing.T) {

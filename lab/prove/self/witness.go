@@ -18,7 +18,7 @@ import (
 	"plimsoll/lab/stats"
 )
 
-// The witness is a client of its own beside the lab's: it asks the same server for an answer that nothing delays, and
+// The witness is a separate client next to the lab's: it asks the same server for an answer that nothing delays, and
 // sees how late its timer wakes it. So much more than planted a time may be, because that is what an operation costs
 // here and now.
 const (
@@ -48,10 +48,10 @@ func (n noise) disturbed() (texts []string) {
 	}
 	add := func(what string, took float64) {
 		if took > human.MS(lateMost) {
-			texts = append(texts, fmt.Sprintf("one of a hundred %s %.0f ms", what, took))
+			texts = append(texts, fmt.Sprintf("1 of 100 %s %.0f ms", what, took))
 		}
 	}
-	add("timers woke late by", percentile(n.late, 99))
+	add("timers fired late by", percentile(n.late, 99))
 	add("empty requests took", percentile(n.trips, 99))
 	return texts
 }
@@ -96,7 +96,7 @@ func watch(base string, roots ...int) (end func() noise) {
 				n.late = append(n.late, max(0, time.Since(due)))
 			}
 			if base != "" {
-				if took, ok := trip(ctx, transport, base+witnessPath); ok {
+				if took, ok := roundTrip(ctx, transport, base+witnessPath); ok {
 					n.trips = append(n.trips, took)
 				}
 			}
@@ -122,7 +122,7 @@ func withMissed(all []time.Duration) []time.Duration {
 	return all
 }
 
-func trip(ctx context.Context, transport *http.Transport, url string) (time.Duration, bool) {
+func roundTrip(ctx context.Context, transport *http.Transport, url string) (time.Duration, bool) {
 	began := time.Now()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -62,7 +62,7 @@ func wrongBefore(ctx context.Context, s *stage) (outcome, error) {
 		equal("violations before the run", planted, int64(before.Violations)),
 		equal("violations after the run", planted, int64(r.Audit.Violations)),
 		states("valid", "no", valid(r), !r.Valid),
-		says("reason", "the books were wrong before the run", r.InvalidReasons),
+		checkMentions("reason", "the books were wrong before the run", r.InvalidReasons),
 		equal("kinds of writes that differ", 0, differing(r.Reconciliation)),
 	}, disturbances(n, r)}, nil
 }

@@ -102,7 +102,7 @@ type turnsEach struct{ parts []Part }
 func (t Trial) judged(r Rules) Rules {
 	var q turnsEach
 	for _, p := range t.Parts {
-		if !p.Beside && !p.Counted {
+		if !p.Unjudged && !p.Counted {
 			q.parts = append(q.parts, p)
 		}
 	}
@@ -122,7 +122,7 @@ func (q turnsEach) fewest(m *Measurements) (turns int, fewest Ref) {
 	turns = math.MaxInt
 	for _, p := range q.parts {
 		for _, side := range p.Sides {
-			if n := m.turnsOf(p, side.Name); n < turns && !side.Beside {
+			if n := m.turnsOf(p, side.Name); n < turns && !side.Unjudged {
 				turns, fewest = n, Ref{Part: p.Name, Side: side.Name}
 			}
 		}
@@ -154,7 +154,7 @@ func (q turnsEach) Interval(m *Measurements) Interval {
 		why += " (" + fewest.Part + ")"
 	}
 	if void := m.void[fewest.Part]; void > 0 {
-		why += fmt.Sprintf("; others disturbed %d, which are void", void)
+		why += fmt.Sprintf("; %d were disturbed by other programs and are void", void)
 	}
 	return Interval{Unsure: why}
 }

@@ -57,7 +57,7 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 		"LessAndOneIsMadeAgain": {11, []int{3, 4}, 4, false, "", claims.Refuted,
 			"surely less than ×2", 10},
 		"AllDisturbed": {30, upTo(99), 4, false, "", claims.Inconclusive,
-			"turns of each side: too few turns, 0 of 4 for old; others disturbed 12, which are void", 12},
+			"turns of each side: too few turns, 0 of 4 for old; 12 were disturbed by other programs and are void", 12},
 		"NeverFourTurns": {30, nil, 3, false, "", claims.Inconclusive, "too few turns, 3 of 4 for old", 6},
 		"TwoTooFewForARefutation": {11, nil, 2, false, "", claims.Inconclusive,
 			"too few turns, 2 of 4", 4},
@@ -100,12 +100,12 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 					c.want, c.why, c.turns)
 			}
 			if void := played - 2*c.rounds; void > 0 && (len(lines) < void ||
-				!strings.Contains(lines[0], "is void and made again: others used 80 %")) {
-				t.Errorf("%d turns were made again, said was %q", void, lines)
+				!strings.Contains(lines[0], "is void and repeated: others used 80 %")) {
+				t.Errorf("%d turns were repeated, said was %q", void, lines)
 			}
 			slices.Sort(numbers)
 			if len(slices.Compact(numbers)) != played {
-				t.Error("a turn that is made again has the random seed of the void one")
+				t.Error("a repeated turn has the random seed of the void one")
 			}
 		})
 	}
@@ -189,7 +189,7 @@ func TestMachine_SeesStrangers(t *testing.T) {
 	why := strings.Join(end(), "; ")
 	if !strings.Contains(why, "other processes used") || !strings.Contains(why, "a-stranger") ||
 		strings.Contains(why, burner.Name) {
-		t.Errorf("%q", why)
+		t.Errorf("disturbed by %q, want a-stranger named and not the burners", why)
 	}
 }
 
@@ -230,6 +230,6 @@ func TestMachine_OrphansAreNoStrangers(t *testing.T) {
 	used := burners.Used()
 	patience.Until(t, "the orphan has worked", func() bool { return burners.Used() > used+100*time.Millisecond })
 	if why := strings.Join(end(), "; "); strings.Contains(why, "an-orphan") {
-		t.Errorf("%q", why)
+		t.Errorf("disturbed by %q, want no orphan of ours", why)
 	}
 }

@@ -10,15 +10,15 @@ import (
 func (t Trial) Finding(m *Measurements) claims.Finding {
 	verdict, why := t.answer(t.Rules, m)
 	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions, Chart: t.Chart.draw(m)}
-	var judged, beside []string
+	var judged, unjudged []string
 	for _, p := range t.Parts {
 		f.Figures = append(f.Figures, m.listed(p)...)
 		if !m.played[p.Name] {
 			continue
 		}
 		for _, phrase := range p.Measured {
-			if p.Beside {
-				beside = append(beside, phrase.text(m))
+			if p.Unjudged {
+				unjudged = append(unjudged, phrase.text(m))
 			} else {
 				judged = append(judged, phrase.text(m))
 			}
@@ -35,7 +35,7 @@ func (t Trial) Finding(m *Measurements) claims.Finding {
 		f.Engines, phrase = t.verdicts(m)
 		judged = append(judged, phrase)
 	}
-	f.Measured = strings.Join(append(judged, beside...), "; ")
+	f.Measured = strings.Join(append(judged, unjudged...), "; ")
 	f.Conditions = append(f.Conditions, claims.Condition{Name: "judged by", Text: t.RulesText()})
 	return f
 }

@@ -35,7 +35,7 @@ func (t Trial) Play(ctx context.Context, o Options) (claims.Finding, error) {
 			return claims.Finding{}, err
 		case err != nil || !whole:
 			p.made.partial = true
-			p.made.stopped = !part.Beside
+			p.made.stopped = !part.Unjudged
 			return t.Finding(p.made), nil
 		}
 	}
@@ -111,7 +111,7 @@ func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) 
 				r.Say("%s, %s is void: %s", r.round, side.Name, void)
 				break
 			}
-			r.Say("%s, %s is void and made again: %s", r.round, side.Name, void)
+			r.Say("%s, %s is void and repeated: %s", r.round, side.Name, void)
 			again++
 		}
 		switch { // cut off by ctx it is an error

@@ -56,7 +56,7 @@ func (r Ratio) Interval(m *Measurements) Interval {
 	i := Interval{Low: got.Low, Middle: got.Ratio, High: got.High}
 	switch {
 	case err != nil:
-		i.Unsure = "there is no ratio of figures that are not all above zero"
+		i.Unsure = "a ratio needs figures above zero"
 	case !got.Sure():
 		i.Unsure = tooFewTurns
 	}

@@ -105,7 +105,7 @@ func (r Rules) Answer(m *Measurements) (claims.Verdict, string) {
 			return claims.Inconclusive, why
 		}
 	}
-	const stopped = tooFewTurns + ": it was stopped before all were made"
+	const stopped = tooFewTurns + ": it was stopped before all were measured"
 	if m.stopped && !r.StoppedRefutes {
 		return claims.Inconclusive, stopped
 	}

@@ -46,8 +46,8 @@ type Part struct {
 	// Counted: the figures are counts of their own many replicates, and no times. No disturbance makes its turns void,
 	// and it needs no number of them.
 	Counted bool
-	// Beside: the part is reported beside the verdict and not judged; it may be cut off.
-	Beside bool
+	// Unjudged: the part is reported with the verdict but not judged; it may be cut off.
+	Unjudged bool
 
 	// Open makes what all sides share; Check examines it after all turns. Both may be nil.
 	Open  func(context.Context, *Record) error
@@ -57,9 +57,10 @@ type Part struct {
 // Side is a named variant. Open sets it up before the first turn of any side.
 type Side struct {
 	Name string
-	// Beside: the side is reported beside the verdict; it may have no turns, as where the machine lacks what it needs.
-	Beside bool
-	Open   func(context.Context, *Record) (Turn, error)
+	// Unjudged: the side is reported with the verdict but not judged; it may have no turns, as where the machine lacks
+	// what it needs.
+	Unjudged bool
+	Open     func(context.Context, *Record) (Turn, error)
 }
 
 // Turn measures a side once; n counts the turns of all sides, from 0. A turn without figures is ignored.

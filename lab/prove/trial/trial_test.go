@@ -48,14 +48,14 @@ func TestPlay(t *testing.T) {
 			t.Errorf("%+v, %v", f, err)
 		}
 		if len(f.Figures) != 2 || f.Figures[0].Name != "new: speed" || len(f.Figures[0].Values) != 4 {
-			t.Errorf("%+v", f.Figures)
+			t.Errorf("figures %+v, want two of four values", f.Figures)
 		}
 		if len(f.Conditions) != 2 || f.Conditions[1].Name != "judged by" {
-			t.Errorf("%+v", f.Conditions)
+			t.Errorf("conditions %+v, want two, the second how it is judged", f.Conditions)
 		}
 		if !slices.Equal(happened[:2], []string{"open old", "open new"}) ||
 			!slices.Equal(happened[10:], []string{"close new", "close old"}) {
-			t.Errorf("%q", happened)
+			t.Errorf("happened %q, want opened in order and closed in reverse", happened)
 		}
 	})
 	t.Run("TellsHowFarItIs", func(t *testing.T) {
@@ -84,14 +84,14 @@ func TestPlay(t *testing.T) {
 
 func TestPlay_WhenItIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
-		after  int // turns
-		finds  bool
-		beside bool
-		want   claims.Verdict
+		after    int // turns
+		finds    bool
+		unjudged bool
+		want     claims.Verdict
 	}{
 		"BeforeEverySideHadATurn": {after: 1},
 		"AfterEverySideHadATurn":  {after: 2, finds: true, want: claims.Inconclusive},
-		"InAPartBeside":           {after: 9, finds: true, beside: true, want: claims.Confirmed},
+		"InAnUnjudgedPart":        {after: 9, finds: true, unjudged: true, want: claims.Confirmed},
 		"InASecondPart":           {after: 9, finds: true, want: claims.Inconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPlay_WhenItIsStopped(t *testing.T) {
 			defer stop()
 			two := twoSides(&happened)
 			again := two.Parts[0]
-			again.Name, again.Beside, again.Sides = "again", c.beside, slices.Clone(again.Sides)
+			again.Name, again.Unjudged, again.Sides = "again", c.unjudged, slices.Clone(again.Sides)
 			two.Parts = append(two.Parts, again)
 			turns := 0
 			for _, p := range two.Parts {
@@ -231,7 +231,7 @@ func TestRules(t *testing.T) {
 			"not surely at least ×2"},
 		"FewTurns":          {trial.Claimed(faster, 2), []float64{20, 20, 20}, claims.Inconclusive, "too few turns"},
 		"NoTurns":           {trial.Claimed(faster, 2), nil, claims.Inconclusive, "too few turns"},
-		"NoRatio":           {trial.Claimed(faster, 2), []float64{0, 1, 1, 1}, claims.Inconclusive, "no ratio"},
+		"NoRatio":           {trial.Claimed(faster, 2), []float64{0, 1, 1, 1}, claims.Inconclusive, "a ratio needs"},
 		"SmallerAndSmaller": {trial.Smaller(faster), []float64{5, 6, 7, 8}, claims.Confirmed, ""},
 		"SmallerAndLarger":  {trial.Smaller(faster), []float64{10, 11, 12, 13}, claims.Refuted, "surely at least ×1"},
 		"SmallerAndAround": {trial.Smaller(faster), []float64{9, 9, 11, 11}, claims.Inconclusive,

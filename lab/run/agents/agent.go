@@ -150,7 +150,7 @@ type agent struct {
 	ending      Ending // from the coordinator; otherwise what this agent knows
 }
 
-// serve follows the coordinator's orders until it is told to leave or the coordinator is silent.
+// serve follows the coordinator's orders until it is ordered to leave or the coordinator is silent.
 func (a *agent) serve(ctx context.Context, coordinator string, orders <-chan *nats.Msg) (err error) {
 	a.coordinator = coordinator
 	working, cancel := context.WithCancel(ctx)
@@ -272,7 +272,7 @@ func (a *agent) endKeeping() error {
 	return a.keeper.End(a.ending.Run, a.ending.From, a.ending.To)
 }
 
-// enter answers when the users added by hand are logged in.
+// enter answers when the users that were added during the run are logged in.
 func (a *agent) enter(ctx context.Context, m *nats.Msg, o order) {
 	reply := answer{Now: time.Now()}
 	if err := a.local.Enter(ctx, o.From, o.To); err != nil {

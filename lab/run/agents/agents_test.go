@@ -116,7 +116,7 @@ func TestThreeAgentsMakeOneRun(t *testing.T) {
 	for _, a := range r.Generator.Agents {
 		if a.Users != 30 || a.CPUShare == nil || a.LostAtS != nil || a.ClockErrorMS <= 0 ||
 			a.ClockOffsetMS > a.ClockErrorMS || a.ClockOffsetMS < -a.ClockErrorMS {
-			t.Errorf("%+v", a)
+			t.Errorf("want 30 users, their processor share and a clock within its error, got %+v", a)
 		}
 	}
 	if slices.Max(r.Series.Users) != 90 {
@@ -191,11 +191,11 @@ func TestKilledAgentIsReportedAndTheRunGoesOn(t *testing.T) {
 	}
 	a := r.Generator.Agents
 	if a[1].LostAtS == nil || a[0].LostAtS != nil || a[2].LostAtS != nil || a[1].CPUShare != nil {
-		t.Errorf("%+v", a)
+		t.Errorf("want only the second agent lost, got %+v", a)
 	}
 	rec := r.Reconciliation
 	if rec == nil || !rec.Done || slices.ContainsFunc(rec.Rows, result.Reconciled.Differs) {
-		t.Fatalf("%+v", rec)
+		t.Fatalf("want a reconciliation without difference, got %+v", rec)
 	}
 	lost := rec.Rows[len(rec.Rows)-1]
 	if !lost.Lost || lost.Found == 0 || !strings.Contains(lost.What, "agent 2@") ||
@@ -250,7 +250,7 @@ func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 	}
 	for _, row := range r.Reconciliation.Rows {
 		if row.Differs() || row.Lost {
-			t.Errorf("%+v", row)
+			t.Errorf("want no difference and no loss, got %+v", row)
 		}
 	}
 }
@@ -361,7 +361,7 @@ func TestKilledCoordinatorStopsTheAgents(t *testing.T) {
 	<-coordinator.Exited()
 	for _, ended := range ends {
 		if err := <-ended; !errors.Is(err, errLost) || problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("the agent ended with %v, want that it lost its coordinator", err)
 		}
 	}
 }
@@ -404,19 +404,19 @@ func TestWhoMayNotJoin(t *testing.T) {
 		second.Say = func(string, ...any) {}
 		if _, err := Open(t.Context(), second); err == nil ||
 			!strings.Contains(err.Error(), "another run coordinates") {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want that another run coordinates agents", err)
 		}
 	})
 	cancel()
 	if err := <-opened; !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want that it was cancelled", err)
 	}
 	t.Run("NobodyComes", func(t *testing.T) {
 		alone := o
 		alone.Wait, alone.Say = 50*time.Millisecond, func(string, ...any) {}
 		if _, err := Open(t.Context(), alone); err == nil || !strings.Contains(err.Error(), "0 of 2 agents") ||
 			problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want that 0 of 2 agents have joined", err)
 		}
 	})
 	t.Run("NoCoordinator", func(t *testing.T) {
@@ -424,7 +424,7 @@ func TestWhoMayNotJoin(t *testing.T) {
 			Wait: 10 * time.Millisecond, Say: func(string, ...any) {}})
 		if err == nil || !strings.Contains(err.Error(), "no coordinator") ||
 			problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, want that there is no coordinator", err)
 		}
 	})
 }

@@ -129,7 +129,7 @@ func dial(url, me string, a Access) (*nats.Conn, error) {
 	}
 	if me != "" {
 		options = append(options, nats.CustomInboxPrefix(inboxOf(me)),
-			func(o *nats.Options) error { o.User = me; return nil }) // besides the token: whose permissions it has
+			func(o *nats.Options) error { o.User = me; return nil }) // with the token: whose permissions it has
 	}
 	if a.IsTLS() {
 		secure, err := a.tls(false)

@@ -9,12 +9,12 @@
 //	  │◄─ clock ×8 ──────────────────────────┤ the offset, from the quickest answer
 //	  │◄─ start: a moment by its own clock ──┤ the barrier
 //	  ├── a page each second ───────────────►│ adds up the pages of all, second by second
-//	  │◄─ load, enter: by hand ──────────────┤ pause, fewer or more users
+//	  │◄─ load, enter: by the user ──────────┤ pause, fewer or more users
 //	  ├── made: memory, processor ──────────►│
 //	  │◄─ leave ─────────────────────────────┤
 //
 // Both send a heartbeat twice a second. A side that hears nothing for SilenceMax of its own beats
-// (ten seconds) takes the other for lost; a process that was itself stopped counts no beats and so
+// (ten seconds) considers the other lost; a process that was itself stopped counts no beats and so
 // reports no loss. An agent without a coordinator stops its users. A run continues without a lost
 // agent, reports when it was lost and how many users with it, and is not valid.
 package agents

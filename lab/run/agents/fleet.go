@@ -172,7 +172,7 @@ func (f *Fleet) admit(sender string, text []byte) welcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.members) == f.Agents {
-		return welcome{Refused: fmt.Sprintf("the run has its %d agents", f.Agents), Later: true}
+		return welcome{Refused: fmt.Sprintf("the run already has its %d agents", f.Agents), Later: true}
 	}
 	m := &member{hello: h, number: len(f.members), lag: newLags()}
 	f.members = append(f.members, m)

@@ -29,7 +29,7 @@ func (f *Fleet) Enter(ctx context.Context, from, to int) error {
 			left--
 			if wrong == nil && err != nil {
 				wrong = err
-				cancel() // nothing more is needed of the others
+				cancel() // the others need not continue
 			}
 		case <-often.C:
 			if len(f.present()) < len(members) && wrong == nil {
@@ -74,7 +74,7 @@ func (f *Fleet) reportLost(w run.Watch) {
 	for _, m := range f.members {
 		if m.gone() && !m.lossReported && w.Alarm != nil {
 			m.lossReported = true
-			w.Alarm(m.loss(f.load.plan, len(f.members)))
+			w.Alarm(m.lossText(f.load.plan, len(f.members)))
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestHandReachesAllAgents(t *testing.T) {
 	}
 	d, _ := picture.Since(0)
 	agrees(t, d, r.Series.OK, r.Series.Refused)
-	if d.State.Ops != r.Ops || d.State.Apdex == nil || *d.State.Apdex != *r.Apdex || !d.State.ByHand ||
+	if d.State.Ops != r.Ops || d.State.Apdex == nil || *d.State.Apdex != *r.Apdex || !d.State.ByUser ||
 		d.State.Wanted != 31 || d.State.LoggedIn != 90 {
 		t.Errorf("the picture ends with %+v, the result with %+v", d.State, r.Totals)
 	}

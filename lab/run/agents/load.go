@@ -69,7 +69,7 @@ func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) er
 		}
 		return all
 	}
-	return f.attend(ctx, run.Watch{}, func() (bool, error) {
+	return f.handleMessages(ctx, run.Watch{}, func() (bool, error) {
 		for _, m := range f.members {
 			if m.gone() {
 				return false, problem.WithHint(fmt.Errorf("%s: %s", m.name(), m.lost), m.hint)
@@ -100,9 +100,9 @@ func onLoopback(text string) bool {
 	return err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost" || u.Hostname() == "::1")
 }
 
-// attend handles messages of the agents and manual changes until look reports the end. This one goroutine takes the
-// reports, counts the silent agents and applies manual changes.
-func (f *Fleet) attend(ctx context.Context, w run.Watch, look func() (over bool, err error)) error {
+// handleMessages handles messages of the agents and manual changes until look reports the end. This one goroutine reads
+// the reports, counts the silent agents and applies manual changes.
+func (f *Fleet) handleMessages(ctx context.Context, w run.Watch, look func() (over bool, err error)) error {
 	often := time.NewTicker(Beat)
 	defer often.Stop()
 	news := w.Control.Changed()
@@ -148,7 +148,7 @@ func (f *Fleet) receiveReport(sender string, text []byte) {
 
 func (m *member) receiveReport(r report, operations int) {
 	if r.Written != nil && !m.written.Update(*r.Written) {
-		m.lost = "what it reported of its documents before was lost on the way"
+		m.lost = "an earlier report on its documents was lost in transit"
 		return
 	}
 	m.logged, m.ready = max(m.logged, r.LoggedIn), m.ready || r.Ready
@@ -156,7 +156,7 @@ func (m *member) receiveReport(r report, operations int) {
 	case r.Error != "":
 		m.lost, m.hint = r.Error, r.Hint
 	case r.Page != nil && (!r.Page.Fits(operations) || r.Page.Second != m.queue.next+len(m.queue.waiting)):
-		m.lost = fmt.Sprintf("its page of second %d was lost on the way", m.queue.next+len(m.queue.waiting)+1)
+		m.lost = fmt.Sprintf("its page of second %d was lost in transit", m.queue.next+len(m.queue.waiting)+1)
 	case r.Page != nil:
 		m.queue.waiting = append(m.queue.waiting, *r.Page)
 		m.lag.add(*r.Page)
@@ -236,7 +236,7 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	end := l.began.Add(l.plan.End() + l.plan.Drain + endWithin)
 	patient, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	err := f.attend(patient, w, add)
+	err := f.handleMessages(patient, w, add)
 	if err == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -245,7 +245,7 @@ func (f *Fleet) follow(ctx context.Context, w run.Watch) error {
 	patient, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), users.InterruptedDrainMax+endWithin)
 	defer cancelStop()
 	w.Control = nil // manual control has been detached
-	if err = f.attend(patient, w, add); errors.Is(err, context.DeadlineExceeded) {
+	if err = f.handleMessages(patient, w, add); errors.Is(err, context.DeadlineExceeded) {
 		f.giveUp()
 		_, err = add()
 	}
@@ -286,7 +286,7 @@ func (f *Fleet) recordAgents(made *run.LoadResult) {
 		if m.gone() {
 			at := m.lostFor.Seconds()
 			a.LostAtS = &at
-			text := m.loss(f.load.plan, len(f.members))
+			text := m.lossText(f.load.plan, len(f.members))
 			made.Wrong = append(made.Wrong, text)
 			if m.result == nil {
 				made.Lost = append(made.Lost, run.Lost{Agent: a.Name, Written: m.written})
@@ -294,7 +294,7 @@ func (f *Fleet) recordAgents(made *run.LoadResult) {
 			made.Events = append(made.Events, result.Event{AtS: at, Text: text})
 		}
 		if m.result != nil {
-			made.Live = together(made.Live, m.result.Live)
+			made.Live = sumFootprints(made.Live, m.result.Live)
 			if m.written.Keys != "" {
 				made.Written = append(made.Written, m.written)
 			}
@@ -305,8 +305,8 @@ func (f *Fleet) recordAgents(made *run.LoadResult) {
 	}
 }
 
-// together is the memory of agents, each of which has its fixed part; nil: none knows.
-func together(a, b *result.Footprint) *result.Footprint {
+// sumFootprints is the memory of agents, each of which has its fixed part; nil: none knows.
+func sumFootprints(a, b *result.Footprint) *result.Footprint {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
@@ -332,8 +332,8 @@ func (f *Fleet) end() time.Duration {
 	return end
 }
 
-// loss is the result's text for a lost agent.
-func (m *member) loss(plan run.Plan, count int) string {
+// lossText is the result's text for a lost agent.
+func (m *member) lossText(plan run.Plan, count int) string {
 	own := users.Segment{Index: m.number, Count: count}.Of(plan.Users)
 	return fmt.Sprintf("%s was lost after %.1f s with %d of %d users (%.1f %%): %s", m.name(), m.lostFor.Seconds(), own,
 		plan.Users,

@@ -10,7 +10,7 @@ import (
 	"plimsoll/ground/host/process"
 )
 
-// A local agent that was told to leave exits by itself; one that does not is terminated, and finally killed.
+// A local agent that was ordered to leave exits by itself; one that does not is terminated, and finally killed.
 const (
 	leaveWithin = 2 * time.Second
 	endsWithin  = 10 * time.Second
@@ -55,7 +55,7 @@ func (f *Fleet) childDied() <-chan error {
 			<-c.Exited()
 			err := c.Err()
 			if err == nil {
-				err = errors.New("it left")
+				err = errors.New("it exited")
 			}
 			died <- err
 		}()
@@ -65,7 +65,7 @@ func (f *Fleet) childDied() <-chan error {
 
 // stopLocal ends the agents that still run.
 func (f *Fleet) stopLocal() {
-	if len(f.members) == 0 || !f.gone(leaveWithin) { // one that never joined was not told to leave
+	if len(f.members) == 0 || !f.gone(leaveWithin) { // one that never joined was not ordered to leave
 		f.signal(syscall.SIGTERM)
 	}
 	if !f.gone(endsWithin) {

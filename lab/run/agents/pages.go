@@ -16,7 +16,7 @@ func (q *pages) take() tally.Page {
 	return p
 }
 
-// second adds up the next second once every agent at work has reported it; false if one is missing. An agent that has
+// second adds up the next second once every active agent has reported it; false if one is missing. An agent that has
 // ended or is lost is not waited for; what it reported counts.
 func (f *Fleet) second(k, operations int) (sum tally.Page, complete bool) {
 	f.mu.Lock()

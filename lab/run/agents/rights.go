@@ -14,17 +14,17 @@ import (
 	"plimsoll/platform/data/id"
 )
 
-// rights are the permissions on the NATS server inside this process: the coordinator, with its own secret, may do
+// rights are the permissions on the NATS server in this process: the coordinator, with its own secret, may do
 // everything; an agent, with the token, only what concerns itself.
 type rights struct{ token, coordinator string }
 
 // Check is called for each connection.
 func (r rights) Check(c server.ClientAuthentication) bool {
 	given := c.GetOpts()
-	if r.coordinator != "" && same(given.Token, r.coordinator) {
+	if r.coordinator != "" && equalSecrets(given.Token, r.coordinator) {
 		return true
 	}
-	if !same(given.Token, r.token) {
+	if !equalSecrets(given.Token, r.token) {
 		return false
 	}
 	if _, err := id.Parse(given.Username); err != nil {
@@ -34,7 +34,7 @@ func (r rights) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-func same(given, secret string) bool {
+func equalSecrets(given, secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
 }
 

@@ -81,7 +81,7 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 	}
 	confirms := func(t line.Trial) bool { return t.Purpose == line.Confirm }
 	if !l.Complete || !slices.ContainsFunc(l.Trials, confirms) {
-		t.Fatalf("%+v", l)
+		t.Fatalf("want a complete search with a confirmation, got %+v", l)
 	}
 	for _, trial := range l.Trials {
 		kept, err := o.Run.Store.Load(trial.Run)
@@ -94,7 +94,7 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 
 func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	o := searchOptions(t)
-	var lost *Fleet // of one of its agents, once users are at work
+	var lost *Fleet // one of its agents, once users are active
 	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)
 		ordered.DSN = o.Run.DSN
@@ -117,7 +117,7 @@ func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 		t.Fatalf("%v; hint %q", err, problem.HintOf(err))
 	}
 	if l == nil || len(l.Trials) != 0 || l.Complete {
-		t.Fatalf("%+v", l)
+		t.Fatalf("want no trial, got %+v", l)
 	}
 	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)

@@ -36,7 +36,7 @@ func TestEncryptedWithCertificatesOfBothSides(t *testing.T) {
 				conn.Close()
 			}
 			if (err == nil) != c.good {
-				t.Errorf("%v", err)
+				t.Errorf("error %v, want a connection: %t", err, c.good)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func (p *Picture) watchDatabase(ctx context.Context, dsn string, found func()) e
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	found()
-	eye := &eye{conn: conn}
+	sampler := &databaseSampler{conn: conn}
 	tick := time.NewTicker(time.Second / waits.PerSecond)
 	defer tick.Stop()
 	for {
@@ -67,7 +67,7 @@ func (p *Picture) watchDatabase(ctx context.Context, dsn string, found func()) e
 			return ctx.Err()
 		case <-tick.C:
 		}
-		d, err := eye.look(ctx)
+		d, err := sampler.look(ctx)
 		if err != nil {
 			return err
 		}
@@ -77,15 +77,15 @@ func (p *Picture) watchDatabase(ctx context.Context, dsn string, found func()) e
 	}
 }
 
-// eye samples waits and reads counters once a second.
-type eye struct {
+// databaseSampler samples waits and reads counters once a second.
+type databaseSampler struct {
 	conn  *pgx.Conn
 	looks int
 	seen  map[waits.Event]int
-	last  grown
+	last  databaseCounters
 }
 
-type grown struct {
+type databaseCounters struct {
 	at           time.Time
 	connections  int
 	transactions int64
@@ -94,7 +94,7 @@ type grown struct {
 }
 
 // look returns the database figures when a second is full, else nil.
-func (e *eye) look(ctx context.Context) (*Database, error) {
+func (e *databaseSampler) look(ctx context.Context) (*Database, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	seen, err := waits.Sample(ctx, e.conn)
@@ -110,7 +110,7 @@ func (e *eye) look(ctx context.Context) (*Database, error) {
 	if e.looks++; e.looks < waits.PerSecond {
 		return nil, nil
 	}
-	now := grown{at: time.Now()}
+	now := databaseCounters{at: time.Now()}
 	if err := e.conn.QueryRow(ctx, growsSQL).Scan(&now.connections, &now.transactions, &now.tempBytes,
 		&now.wal); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (e *eye) look(ctx context.Context) (*Database, error) {
 	return d, nil
 }
 
-func (e *eye) database(now grown) *Database {
+func (e *databaseSampler) database(now databaseCounters) *Database {
 	d := &Database{Connections: now.connections - 1} // without our own
 	for event, n := range e.seen {
 		sessions := float64(n) / float64(e.looks)

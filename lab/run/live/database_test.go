@@ -75,7 +75,7 @@ func TestDatabaseIsWatched(t *testing.T) {
 	d, _ := p.Since(0)
 	// More than two where a look of a busy machine took too long.
 	if len(d.Log) < 2 || d.Log[0].Tone != Alarm || d.Log[1].Text != "the database answers again" {
-		t.Errorf("%+v", d.Log)
+		t.Errorf("want the loss and the return of the database, got %+v", d.Log)
 	}
 	stop()
 	watching.Wait()

@@ -30,7 +30,7 @@ func (p *Picture) Since(n int64) (Delta, <-chan struct{}) {
 func (p *Picture) since(n int64) (Delta, []stats.Moment, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d := Delta{N: p.number, State: p.standing()}
+	d := Delta{N: p.number, State: p.currentState()}
 	if n <= 0 || n > p.number || n < p.seconds.dropped || n < p.minutes.dropped || n < p.log.dropped {
 		n, d.Reset = 0, true
 	}
@@ -45,8 +45,8 @@ func (p *Picture) since(n int64) (Delta, []stats.Moment, <-chan struct{}) {
 	return d, p.scored, p.changed
 }
 
-// standing is the current state. Nothing in it changes afterwards.
-func (p *Picture) standing() State {
+// currentState is the current state. Nothing in it changes afterwards.
+func (p *Picture) currentState() State {
 	s := p.state
 	now := p.now()
 	s.ElapsedS = now.Sub(p.began).Seconds()
@@ -58,7 +58,7 @@ func (p *Picture) standing() State {
 type Snapshot struct {
 	Plan  Plan
 	State State
-	Last  *Point   // nil: users are not at work yet
+	Last  *Point   // nil: no users are active yet
 	Zones []Zones  // for each operation over the last minute
 	Waits []Wait   // likewise
 	Log   []Entry  // the last
@@ -82,7 +82,7 @@ func (p *Picture) Snapshot() Snapshot {
 func (p *Picture) snapshot() (Snapshot, []stats.Moment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := Snapshot{Plan: p.plan, State: p.standing(), Log: p.log.tail(snapshotLog),
+	g := Snapshot{Plan: p.plan, State: p.currentState(), Log: p.log.tail(snapshotLog),
 		Zones: make([]Zones, len(p.plan.Operations))}
 	last := p.seconds.tail(int(snapshotZones / time.Second))
 	if len(last) == 0 {

@@ -199,11 +199,11 @@ func (p *Picture) SetDatabase(d *Database) { p.mu.Lock(); p.database = d; p.mu.U
 // SetWorkers sets the latest worker figures.
 func (p *Picture) SetWorkers(w *Workers) { p.mu.Lock(); p.workers = w; p.mu.Unlock() }
 
-// Changed by hand.
+// Changed by the user.
 func (p *Picture) Changed(users int, paused bool, text string) {
 	p.change(func() {
-		p.state.Wanted, p.state.Paused, p.state.ByHand = users, paused, true
-		p.say(Hand, text)
+		p.state.Wanted, p.state.Paused, p.state.ByUser = users, paused, true
+		p.say(ByUser, text)
 	})
 }
 

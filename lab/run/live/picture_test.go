@@ -88,7 +88,7 @@ func TestPicture(t *testing.T) {
 		s.play(t, 5, 10*time.Millisecond, nil)
 		d, _ := s.Since(0)
 		if d.State.Ops != 10 || *d.State.Apdex != 1 || d.State.Operations[0] != (Zones{5, 0, 0}) {
-			t.Errorf("%+v", d.State)
+			t.Errorf("want ten satisfied operations, got %+v", d.State)
 		}
 	})
 	t.Run("ItsIntervalIsThatOfTheResult", func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestPicture(t *testing.T) {
 		}
 		if len(alarms) != 2 || !strings.Contains(alarms[0], "2 in a second: broken") ||
 			strings.Contains(alarms[0], "secret") {
-			t.Errorf("%q", alarms)
+			t.Errorf("want two alarms without the secret, got %q", alarms)
 		}
 	})
 	t.Run("AveragesWhatWasMeasuredOnly", func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestPagesOfSeveralGenerators(t *testing.T) {
 	sum.Add(b)
 	if p := newPoint(sum, tally.NewTimes()); p.T != 0 || p.Users != 6 || p.OK != 2 ||
 		p.Operations[0] != (Zones{1, 0, 1}) || *p.P99 < 4990 {
-		t.Errorf("%+v", p)
+		t.Errorf("want the sum of both pages, got %+v", p)
 	}
 }
 

@@ -13,7 +13,7 @@ type Plan struct {
 	Scenario   string      `json:"scenario"`
 	Operations []Operation `json:"operations"`
 	Users      int         `json:"users"`
-	UsersMost  int         `json:"users_most"` // by hand
+	UsersMost  int         `json:"users_most"` // that the user may set
 	Open       bool        `json:"open"`       // users are sessions for open arrivals: their number is not the load
 	RatePerS   float64     `json:"rate_per_s,omitempty"`
 	RampS      float64     `json:"ramp_s"`
@@ -38,9 +38,9 @@ type State struct {
 	ElapsedS float64 `json:"elapsed_s"`
 	LeftS    float64 `json:"left_s"` // estimate until the result
 	LoggedIn int     `json:"logged_in"`
-	Wanted   int     `json:"wanted"` // users: as planned, or set by hand
+	Wanted   int     `json:"wanted"` // users: as planned, or set by the user
 	Paused   bool    `json:"paused"`
-	ByHand   bool    `json:"by_hand"` // the load was changed
+	ByUser   bool    `json:"by_hand"` // the load was changed
 	// Operations due in the steady state that have ended.
 	Ops        int64           `json:"ops"`
 	Failed     int64           `json:"failed"`
@@ -82,7 +82,7 @@ type Entry struct {
 type Tone string
 
 const (
-	Note  Tone = "note"
-	Hand  Tone = "hand"  // the load was changed by hand
-	Alarm Tone = "alarm" // a problem of the run or its system
+	Note   Tone = "note"
+	ByUser Tone = "hand"  // the user changed the load
+	Alarm  Tone = "alarm" // a problem of the run or its system
 )

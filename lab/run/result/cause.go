@@ -13,6 +13,6 @@ const (
 	ByFewness     Cause = "few" // too little was measured
 	// the users did something else than the scenario says: there was nothing to act on, or an operation never came
 	ByLoad  Cause = "load"
-	ByHand  Cause = "hand"
+	ByUser  Cause = "hand"
 	ByBooks Cause = "books" // they are wrong, or were not audited
 )

@@ -49,7 +49,7 @@ type Load struct {
 	LagLimitS float64            `json:"lag_limit_s"` // limit of the p99 of the generator's lag
 	Seed      uint64             `json:"seed"`
 	Mix       map[string]float64 `json:"mix"` // share of each operation, 0..1
-	// Changes by hand while users were at work; the run is then not the one asked for.
+	// Changes by the user during the run; the run is then not the one requested.
 	Changes []Change `json:"changes,omitempty"`
 }
 
@@ -80,7 +80,7 @@ type Arrivals struct {
 	RatePerS float64 `json:"rate_per_s"`
 }
 
-// Change of the load by hand: the new values.
+// Change of the load by the user: the new values.
 type Change struct {
 	AtS    float64 `json:"at_s"` // since the start of the ramp
 	Users  int     `json:"users"`

@@ -8,7 +8,7 @@ type Diagnosis struct {
 	PerS        float64 `json:"samples_per_s"`
 	// Cost is the share of the time in which a query of the sampler was under way.
 	Cost float64 `json:"cost"`
-	// OperationsS is the time of all answered operations; SessionsS that of the database's sessions at work.
+	// OperationsS is the time of all answered operations; SessionsS that of the database's active sessions.
 	OperationsS float64 `json:"operations_s"`
 	SessionsS   float64 `json:"sessions_s"`
 	// Attributed is the part of the sessions' time whose operation is known; the rest is others' work, or was between

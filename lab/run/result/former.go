@@ -11,7 +11,7 @@ type former struct {
 	AllIntervals      *LatencyIntervals `json:"latency_all_ms_intervals"`
 }
 
-// UnmarshalJSON also reads stored results of before, by what their names meant then.
+// UnmarshalJSON also reads older stored results, by what their names meant then.
 func (op *Operation) UnmarshalJSON(text []byte) error {
 	type plain Operation
 	if err := json.Unmarshal(text, (*plain)(op)); err != nil {

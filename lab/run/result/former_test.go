@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A stored result of before has answered operations under latency_ms.
+// An older stored result has answered operations under latency_ms.
 func TestFormerLatenciesAreReadAsWhatTheyWere(t *testing.T) {
 	for name, c := range map[string]struct {
 		text          string

@@ -28,7 +28,7 @@ type Result struct {
 	InvalidCauses []Cause `json:"invalid_causes,omitempty"`
 	// Warnings name what the score hides although it may be quoted: key operations that never got a valid answer.
 	Warnings []string `json:"warnings,omitempty"`
-	// Interrupted: stopped by hand; the figures cover the time until then.
+	// Interrupted: stopped by the user; the figures cover the time until then.
 	Interrupted bool `json:"interrupted"`
 
 	Users int `json:"users"`
@@ -66,10 +66,10 @@ type Result struct {
 	Generator  Generator   `json:"generator"`
 	// Disturbance is what else ran during the run; null in older results.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
-	// Diagnosis of the database beside the load; null where there is no database, and in results of before.
+	// Diagnosis of the database under the load; null without a database, and in older results.
 	Diagnosis *Diagnosis `json:"diagnosis,omitempty"`
 	Audit     Audit      `json:"audit"`
-	// AuditBefore is the check before the load; absent where nobody looked.
+	// AuditBefore is the check before the load; absent if there was none.
 	AuditBefore *Audit `json:"audit_before,omitempty"`
 	// Reconciliation of what was acknowledged with what is in the database; absent if nothing can be compared.
 	Reconciliation *Reconciliation `json:"reconciliation,omitempty"`
@@ -86,7 +86,7 @@ type Totals struct {
 	Refused  int64 `json:"refused"`  // by a business control: a valid answer
 	Errors   int64 `json:"errors"`   // no valid answer, timeouts among them
 	Overload int64 `json:"overload"` // the server said it is too busy
-	// Resent are requests sent once more because their connection was lost, whatever their outcome; the extra time is
+	// Resent are requests sent again because their connection was lost, whatever their outcome; the extra time is
 	// in the latency. Older results lack it.
 	Resent int64 `json:"resent"`
 }
@@ -138,7 +138,7 @@ type Operation struct {
 	ErrorTexts []ErrorText `json:"error_texts,omitempty"`
 }
 
-// LatencyOrAnswered is that of all operations; results of before know only that of answered ones.
+// LatencyOrAnswered is that of all operations; older results have only that of answered ones.
 func (op Operation) LatencyOrAnswered() Latency {
 	if op.LatencyAll == nil {
 		return op.Latency

@@ -42,7 +42,7 @@ type Page func(io.Writer, *result.Result) error
 // Open opens the folder; the first run creates it.
 func Open(dir string) *Store { return &Store{dir: dir} }
 
-// WithPage returns the store with a page, which it writes beside each result.
+// WithPage returns the store with a page, which it writes next to each result.
 func (s *Store) WithPage(page Page) *Store { return &Store{s.dir, page} }
 
 // Default is the folder of runs in the state directory.
@@ -52,7 +52,7 @@ func Default() *Store { return Open(filepath.Join(dirs.State(), "runs")) }
 // 20260131-154500-1000u.
 func (s *Store) Begin(at time.Time, users int) (id string, err error) {
 	id, err = Reserve(s.dir, fmt.Sprintf("%s-%du", at.UTC().Format(IDFormat), users))
-	return id, s.problem("make folder of the run", err)
+	return id, s.problem("create folder of the run", err)
 }
 
 // IDFormat is the time in the id of whatever is stored.
@@ -136,7 +136,7 @@ func (s *Store) Find(id string) (string, error) {
 	}
 	switch {
 	case len(ids) == 0:
-		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.dir), "'plimsoll run' makes one")
+		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.dir), "'plimsoll run' creates one")
 	case id == Latest:
 		return ids[0], nil
 	}

@@ -200,7 +200,7 @@ func TestReadRefusesWhatDoesNotFitTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := Read(name); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
-				t.Errorf("%v", err)
+				t.Errorf("error %v, want a usage error with a hint", err)
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func (s *Store) UnderWay(ctx context.Context, id string) (*lock.Lock, error) {
 func (s *Store) Unfinished() (ids []string, err error) {
 	marks, err := filepath.Glob(filepath.Join(s.dir, "*", underWayFile))
 	if err != nil {
-		return nil, s.problem("look for unfinished runs", err)
+		return nil, s.problem("find unfinished runs", err)
 	}
 	for _, mark := range marks {
 		id := filepath.Base(filepath.Dir(mark))
@@ -89,7 +89,7 @@ func (s *Store) Settle(id string) error {
 	for _, name := range []string{s.JournalPath(id), filepath.Join(s.Dir(id), underWayFile),
 		filepath.Join(s.Dir(id), reservedFile), filepath.Join(s.Dir(id), notKeptFile)} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.problem("tidy the folder of the run", err)
+			return s.problem("clean up the folder of the run", err)
 		}
 	}
 	if fileThere(s.ResultPath(id)) {

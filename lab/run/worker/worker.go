@@ -118,7 +118,7 @@ func (w *Worker) listen(ctx context.Context, out *os.File) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return problem.New(problem.Environment, err, w.LastWords())
+	return problem.New(problem.Environment, err, w.LastOutput())
 }
 
 func (w *Worker) readAddress(line string) error {
@@ -128,7 +128,7 @@ func (w *Worker) readAddress(line string) error {
 	if line == "" {
 		select { // if it has ended, its exit status says more
 		case <-w.gone:
-			return fmt.Errorf("start worker: it ended before it listened: %w", w.Ended())
+			return fmt.Errorf("start worker: it exited before it listened: %w", w.Ended())
 		case <-time.After(endWithin):
 			return errors.New("start worker: it closed its output before it listened")
 		}
@@ -155,8 +155,8 @@ func (w *Worker) Ended() error {
 	return w.err
 }
 
-// LastWords is the last line of its log.
-func (w *Worker) LastWords() string { return w.last.line() }
+// LastOutput is the last line of its log.
+func (w *Worker) LastOutput() string { return w.last.line() }
 
 // Stop asks it to stop, waits, and kills it if it does not.
 func (w *Worker) Stop() {

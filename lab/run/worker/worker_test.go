@@ -133,10 +133,10 @@ func TestLogThatHasNoRoomEndsNoWorker(t *testing.T) {
 	patience.Until(t, "it has said all", func() bool {
 		select {
 		case <-w.Gone():
-			t.Fatalf("it ended: %v, after %q", w.Ended(), w.LastWords())
+			t.Fatalf("it ended: %v, after %q", w.Ended(), w.LastOutput())
 		default:
 		}
-		return w.LastWords() == "said all"
+		return w.LastOutput() == "said all"
 	})
 	w.Stop()
 	if text := w.Ended().Error(); !strings.Contains(text, "exit status 0") {

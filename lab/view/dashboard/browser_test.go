@@ -25,7 +25,7 @@ import (
 	"plimsoll/web/browsertest"
 )
 
-// film is a run that was never made: seventeen operations by the second, some of them in trouble for a while.
+// film is an invented run: seventeen operations by the second, some of them in trouble for a while.
 type film struct {
 	*live.Picture
 	passed atomic.Int64 // seconds; pages look at the time while the film rolls
@@ -139,12 +139,12 @@ func visit(t *testing.T, s *Server, url string) *browsertest.Visit {
 	t.Helper()
 	v := browsertest.Open(t, url)
 	v.Do(t, chromedp.WaitVisible("#tiles dd", chromedp.ByQuery)) // beyond the page that takes the token
-	// before the browser goes: the page is told that it is over
+	// before the browser ends: the page learns that the run is over
 	t.Cleanup(func() { _ = s.Close() })
 	return v
 }
 
-// network leads from a page to a server. It can be cut; its port stays its own, so that the page meets nobody else.
+// network leads from a page to a server. It can be cut; it keeps its port, so that the page reaches no other server.
 type network struct {
 	net.Listener
 	to string
@@ -311,7 +311,7 @@ func TestPageInABrowser(t *testing.T) {
 			`[...document.querySelectorAll("button, input, select, [tabindex='0']")].filter((e) =>
 				!(e.textContent.trim() || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") ||
 				e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`); len(bare) > 0 {
-			t.Errorf("%q", bare)
+			t.Errorf("want a name for every control, got %q", bare)
 		}
 	})
 	v.Content(t)
@@ -326,7 +326,7 @@ func showsTheLedger(v *browsertest.Visit) func(t *testing.T) {
 		if first := browsertest.Ask[string](t, v, `[...document.querySelector("#ledger-body tr").children].map((e) =>
 			e.textContent).join("|")`); first != "all sessions|1,320 s||on a processor 30 %, Lock transactionid 30 %, "+
 			"IO WalSync 15 %" {
-			t.Errorf("%q", first)
+			t.Errorf("want the first row of the ledger, got %q", first)
 		}
 		// Each bar is whole, and says in words what it shows in colours.
 		if bad := browsertest.Ask[[]string](t, v, `[...document.querySelectorAll("#ledger .stack")].filter((bar) => {
@@ -334,7 +334,7 @@ func showsTheLedger(v *browsertest.Visit) func(t *testing.T) {
 			const odd = Math.abs(parts - bar.getBoundingClientRect().width) > 1;
 			return odd || bar.children.length !== 5 || !bar.ariaLabel.includes("write-ahead log 20 %");
 		}).map((bar) => bar.outerHTML)`); len(bad) > 0 {
-			t.Errorf("%q", bad)
+			t.Errorf("want bars of five whole parts, got %q", bad)
 		}
 		const says = "problem|31 % An idle client holds locks that others wait for|<b>clerk</b> held " +
 			"public.registers for up to 4.2 s · The holder waits for its client, and the others for the holder."

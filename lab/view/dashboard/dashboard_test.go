@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// orders is a hand that keeps what it was told.
+// orders is a controller that records its calls.
 type orders struct {
 	mu  sync.Mutex
 	got []string
@@ -41,7 +41,7 @@ func (o *orders) all() string {
 }
 
 func (o *orders) Pause(paused bool) error { return o.take("pause:%v", paused) }
-func (o *orders) End() error              { return errors.New("users are not at work") }
+func (o *orders) End() error              { return errors.New("no users are active") }
 func (o *orders) SetUsers(n int) error {
 	if n > 100 {
 		return problem.New(problem.Usage, errors.New("too many"), "")
@@ -51,8 +51,8 @@ func (o *orders) SetUsers(n int) error {
 
 func started(t *testing.T) (*Server, *live.Picture, *orders) {
 	t.Helper()
-	p, hand := live.New(nil), &orders{}
-	s, err := Start(AddressDefault, p, hand)
+	p, controller := live.New(nil), &orders{}
+	s, err := Start(AddressDefault, p, controller)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func started(t *testing.T) (*Server, *live.Picture, *orders) {
 			t.Error(err)
 		}
 	})
-	return s, p, hand
+	return s, p, controller
 }
 
 func (s *Server) at(path string) string { return "http://" + s.listens.Addr().String() + path }
@@ -87,7 +87,7 @@ func ask(t *testing.T, s *Server, method, path, body string, change func(*http.R
 }
 
 func TestGuard(t *testing.T) {
-	s, _, hand := started(t)
+	s, _, controller := started(t)
 	port := s.listens.Addr().String()[strings.LastIndexByte(s.listens.Addr().String(), ':'):]
 	for _, c := range []struct {
 		name, method, path string
@@ -145,17 +145,17 @@ func TestGuard(t *testing.T) {
 			if h.Get("Content-Security-Policy") != policy || strings.Contains(policy, "unsafe") ||
 				h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "no-store" ||
 				h.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%v", h)
+				t.Errorf("header %v, want the policy, and no referrer, caching and sniffing", h)
 			}
 		})
 	}
-	if got := hand.all(); got != "pause:true" {
-		t.Errorf("the hand was told %q", got)
+	if got := controller.all(); got != "pause:true" {
+		t.Errorf("the controller got %q", got)
 	}
 	t.Run("RefusalSaysWhereTheTokenIs", func(t *testing.T) {
 		answer := ask(t, s, "GET", "/", "", func(r *http.Request) { r.Header.Del("Authorization") })
 		if text := body(t, answer); !strings.Contains(text, "plimsoll run --ui") || strings.Contains(text, s.token) {
-			t.Errorf("%s", text)
+			t.Errorf("want where the token is, and not the token, got %s", text)
 		}
 	})
 	t.Run("TokenInTheAddressBecomesACookie", func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestGuard(t *testing.T) {
 		c := answer.Cookies()
 		if len(c) != 1 || c[0].Value != s.token || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode ||
 			strings.Contains(body(t, answer), s.token) {
-			t.Errorf("%v", c)
+			t.Errorf("cookies %v, want one strict cookie with the token, which the page does not show", c)
 		}
 	})
 }
@@ -192,7 +192,7 @@ func TestAddressMustBeOnLoopback(t *testing.T) {
 }
 
 func TestOrders(t *testing.T) {
-	s, _, hand := started(t)
+	s, _, controller := started(t)
 	for _, c := range []struct {
 		path, body string
 		want       int
@@ -206,15 +206,15 @@ func TestOrders(t *testing.T) {
 		{"/users", ``, 400, "not a valid command"},
 		{"/pause", `{}`, 204, ""},
 		{"/resume", `{}`, 204, ""},
-		{"/end", `{}`, 409, "not at work"},
+		{"/end", `{}`, 409, "no users are active"},
 	} {
 		answer := ask(t, s, "POST", c.path, c.body, func(*http.Request) {})
 		if text := body(t, answer); answer.StatusCode != c.want || !strings.Contains(text, c.says) {
 			t.Errorf("%s %.40s: %s %s", c.path, c.body, answer.Status, text)
 		}
 	}
-	if got := hand.all(); got != "users:12 pause:true pause:false" {
-		t.Errorf("the hand was told %q", got)
+	if got := controller.all(); got != "users:12 pause:true pause:false" {
+		t.Errorf("the controller got %q", got)
 	}
 }
 
@@ -282,18 +282,18 @@ func TestStream(t *testing.T) {
 	add(1)
 	r := follow(t, s, "")
 	if first := r.next(t); !first.Reset || first.Plan == nil || len(first.Seconds) != 1 {
-		t.Errorf("%+v", first)
+		t.Errorf("want everything at first, got %+v", first)
 	}
 	add(2)
 	if d := r.next(t); d.Reset || d.Plan != nil || len(d.Seconds) != 1 || d.Seconds[0].T != 1 {
-		t.Errorf("%+v", d)
+		t.Errorf("want the new second only, got %+v", d)
 	}
 	t.Run("GoesOnWhereAPageLeftOff", func(t *testing.T) {
 		left := r.id
 		add(3)
 		add(4)
 		if d := follow(t, s, left).next(t); d.Reset || len(d.Seconds) != 2 || d.Seconds[0].T != 2 {
-			t.Errorf("%+v", d)
+			t.Errorf("want the two seconds after the last one seen, got %+v", d)
 		}
 		for _, wrong := range []string{"nonsense", "-5", "99999999"} {
 			if d := follow(t, s, wrong).next(t); !d.Reset || len(d.Seconds) != 4 {
@@ -316,7 +316,7 @@ func TestStream(t *testing.T) {
 		}
 	})
 	t.Run("BoundsThePages", func(t *testing.T) {
-		// A page that has gone counts until the server notices: it may go while these come.
+		// A closed page counts until the server notices: that may be while these come.
 		status := 0
 		for n := 0; n <= pagesMost && status != http.StatusServiceUnavailable; n++ {
 			status = ask(t, s, "GET", "/events", "", func(*http.Request) {}).StatusCode

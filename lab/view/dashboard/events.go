@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// pagesMost is the number of open pages; each costs the measured machine something.
+	// pagesMost is the maximum number of open pages; each costs the measured machine something.
 	pagesMost = 16
 	// eventGapDefault is the least time between two events of a page.
 	eventGapDefault = 200 * time.Millisecond
@@ -19,8 +19,8 @@ const (
 	alive = 15 * time.Second
 	// writeWithin is how long a page may take to read; a slower one is cut off and reconnects by itself.
 	writeWithin = 10 * time.Second
-	// comeBack is when a page that was cut off reconnects, in milliseconds.
-	comeBack = 1000
+	// reconnectMS is when a page that was cut off reconnects, in milliseconds.
+	reconnectMS = 1000
 )
 
 // events streams what is new since the number that the page last saw.
@@ -35,7 +35,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	seen, _ := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64) // none, or not ours: everything
 	w.Header().Set("Content-Type", "text/event-stream")
 	to := &stream{w: w, c: http.NewResponseController(w)}
-	if to.write(fmt.Sprintf("retry: %d\n\n", comeBack)) != nil {
+	if to.write(fmt.Sprintf("retry: %d\n\n", reconnectMS)) != nil {
 		return
 	}
 	for {
@@ -50,7 +50,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait for something new; false: the page or the server has gone.
+// wait for something new; false: the page is closed or the server ends.
 func (s *Server) wait(r *http.Request, to *stream, more <-chan struct{}) bool {
 	select {
 	case <-time.After(s.eventGap):

@@ -15,11 +15,11 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guarded lets in who asks for this machine by its own name, comes from our own page, and
-// has the token.
+// guarded accepts requests that name this machine by a loopback name, come from our own page, and
+// have the token.
 //
-// The name: a site that points its own name at 127.0.0.1 (DNS rebinding) gives itself
-// away by it. The origin: a page of another port of this machine is the same site for
+// The name: a site that points its own name at 127.0.0.1 (DNS rebinding) is recognised
+// by it. The origin: a page of another port of this machine is the same site for
 // cookies, but another origin. Tunnels keep both, with a port of their own.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		case !sameOrigin(r):
 			http.Error(w, "Requests from other pages are refused.", http.StatusForbidden)
 		case s.exchange(w, r):
-		case !s.knows(r):
+		case !s.hasToken(r):
 			s.refuse(w)
 		default:
 			next.ServeHTTP(w, r)
@@ -92,8 +92,8 @@ func (s *Server) cookie() string {
 	return "plimsoll_" + hex.EncodeToString(sum[:4])
 }
 
-// knows says whether a request has the token: as a cookie, or as a bearer token for programs.
-func (s *Server) knows(r *http.Request) bool {
+// hasToken says whether a request has the token: as a cookie, or as a bearer token for programs.
+func (s *Server) hasToken(r *http.Request) bool {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return s.isToken(bearer)
 	}

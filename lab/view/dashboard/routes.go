@@ -26,10 +26,10 @@ func (s *Server) routes() http.Handler {
 	})
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /report", s.showReport)
-	mux.HandleFunc("POST /users", s.order(func(o order) error { return s.hand.SetUsers(o.Users) }))
-	mux.HandleFunc("POST /pause", s.order(func(order) error { return s.hand.Pause(true) }))
-	mux.HandleFunc("POST /resume", s.order(func(order) error { return s.hand.Pause(false) }))
-	mux.HandleFunc("POST /end", s.order(func(order) error { return s.hand.End() }))
+	mux.HandleFunc("POST /users", s.order(func(o order) error { return s.controller.SetUsers(o.Users) }))
+	mux.HandleFunc("POST /pause", s.order(func(order) error { return s.controller.Pause(true) }))
+	mux.HandleFunc("POST /resume", s.order(func(order) error { return s.controller.Pause(false) }))
+	mux.HandleFunc("POST /end", s.order(func(order) error { return s.controller.End() }))
 	return mux
 }
 
@@ -75,7 +75,7 @@ func (s *Server) order(do func(order) error) http.HandlerFunc {
 			answer(w, http.StatusBadRequest, "the body is not a valid command: "+err.Error())
 			return
 		}
-		if s.hand == nil {
+		if s.controller == nil {
 			answer(w, http.StatusConflict, "this run cannot be controlled")
 			return
 		}

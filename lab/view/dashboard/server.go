@@ -35,15 +35,15 @@ type Controller interface {
 
 // Server shows one run.
 type Server struct {
-	picture *live.Picture
-	hand    Controller
-	token   string
-	listens net.Listener
-	http    *http.Server
-	served  sync.WaitGroup
-	leaving chan struct{} // closed when pages must end
-	leave   sync.Once
-	pages   chan struct{} // one for each page that is open
+	picture    *live.Picture
+	controller Controller
+	token      string
+	listens    net.Listener
+	http       *http.Server
+	served     sync.WaitGroup
+	leaving    chan struct{} // closed when pages must end
+	leave      sync.Once
+	pages      chan struct{} // one for each page that is open
 	// They default to farewellDefault and eventGapDefault.
 	farewell, eventGap time.Duration
 
@@ -51,12 +51,12 @@ type Server struct {
 	report string // path
 }
 
-// Start listens on address, which must be on loopback: without encryption the token would be readable on the way.
-func Start(address string, picture *live.Picture, hand Controller) (*Server, error) {
-	return start(address, picture, hand, eventGapDefault)
+// Start listens on address, which must be on loopback: without encryption others could read the token.
+func Start(address string, picture *live.Picture, controller Controller) (*Server, error) {
+	return start(address, picture, controller, eventGapDefault)
 }
 
-func start(address string, picture *live.Picture, hand Controller, interval time.Duration) (*Server, error) {
+func start(address string, picture *live.Picture, controller Controller, interval time.Duration) (*Server, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func start(address string, picture *live.Picture, hand Controller, interval time
 			"choose another --ui-address; port 0 takes a free one")
 	}
 	s := &Server{
-		picture: picture, hand: hand, token: newToken(), listens: listener,
+		picture: picture, controller: controller, token: newToken(), listens: listener,
 		leaving: make(chan struct{}), pages: make(chan struct{}, pagesMost), farewell: farewellDefault,
 		eventGap: interval,
 	}

@@ -72,7 +72,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	usersDesc   = desc("users", "Users at work.")
+	usersDesc   = desc("users", "Active users.")
 	flightDesc  = desc("in_flight", "Most operations under way at once in the last second.")
 	backlogDesc = desc("backlog", "Most operations that waited for a slot in the last second.")
 	lagDesc     = desc("lag_seconds", "Largest lag of the generator in the last second.")

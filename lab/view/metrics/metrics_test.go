@@ -33,7 +33,7 @@ func read(t *testing.T, l *Live) string {
 }
 
 // TestLabelsAreFewAndKnown: a label whose values grow with the load, such as a user or an error, would fill the memory
-// of whoever reads the figures; and what a scenario calls an operation breaks no line.
+// of the reader; and no name of an operation in a scenario breaks a line.
 func TestLabelsAreFewAndKnown(t *testing.T) {
 	var live Live
 	const odd = "say \"no\"\nor\\not"
@@ -68,7 +68,7 @@ func TestLabelsAreFewAndKnown(t *testing.T) {
 	}
 	if len(values) != 3 || len(values["operation"]) != 1 || !values["operation"][odd] || len(values["outcome"]) != 4 ||
 		len(values["phase"]) != 1 {
-		t.Errorf("%v", values)
+		t.Errorf("values of labels %v, want one operation, 4 outcomes, one phase and no other label", values)
 	}
 }
 

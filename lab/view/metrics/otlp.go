@@ -120,7 +120,7 @@ func (p *Pusher) keepOn(ctx context.Context) {
 // tell reports a failure when it begins.
 func (p *Pusher) tell(err error) {
 	if err != nil && !p.troubled {
-		p.say(fmt.Sprintf("the collector gets no figures: %v", err))
+		p.say(fmt.Sprintf("the collector receives no figures: %v", err))
 	}
 	p.troubled = err != nil
 }
@@ -155,7 +155,7 @@ func (p *Pusher) push(ctx context.Context) error {
 		return err
 	}
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("it answers %s", answer.Status)
+		return fmt.Errorf("it responds with %s", answer.Status)
 	}
 	var response collector.ExportMetricsServiceResponse
 	if proto.Unmarshal(body, &response) == nil && response.GetPartialSuccess().GetRejectedDataPoints() > 0 {

@@ -91,7 +91,7 @@ func byName(t *testing.T, m *collector.ExportMetricsServiceRequest) (all map[str
 	resource map[string]string) {
 	t.Helper()
 	if len(m.ResourceMetrics) != 1 || len(m.ResourceMetrics[0].ScopeMetrics) != 1 {
-		t.Fatalf("%v", m)
+		t.Fatalf("message %v, want one resource with one scope", m)
 	}
 	all, resource = map[string]*otlp.Metric{}, map[string]string{}
 	for _, a := range m.ResourceMetrics[0].Resource.Attributes {
@@ -121,7 +121,7 @@ func TestCollectorGetsWhatPrometheusReads(t *testing.T) {
 	}
 	all, resource := byName(t, r.got[0])
 	if resource["service.name"] != "plimsoll" || resource["service.version"] != "1" {
-		t.Errorf("%v", resource)
+		t.Errorf("resource %v, want service plimsoll of version 1", resource)
 	}
 	text := read(t, live)
 	for name := range all {
@@ -145,7 +145,7 @@ func checkOperations(t *testing.T, sum *otlp.Sum) {
 	t.Helper()
 	const cumulative = otlp.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
 	if !sum.GetIsMonotonic() || sum.GetAggregationTemporality() != cumulative || len(sum.GetDataPoints()) != 4 {
-		t.Fatalf("%v", sum)
+		t.Fatalf("sum %v, want a cumulative, monotonic one with 4 points", sum)
 	}
 	for _, p := range sum.DataPoints {
 		labels := map[string]string{}
@@ -163,13 +163,13 @@ func checkTimes(t *testing.T, h *otlp.Histogram) {
 	t.Helper()
 	if h.GetAggregationTemporality() != otlp.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE ||
 		len(h.GetDataPoints()) != 1 {
-		t.Fatalf("%v", h)
+		t.Fatalf("histogram %v, want a cumulative one with one point", h)
 	}
 	p := h.DataPoints[0]
 	counts := []uint64{1, 0, 1, 0, 0} // to T, 2T, 3T, 4T, above
 	if p.Count != 2 || p.GetSum() != 3 || len(p.ExplicitBounds) != 4 || p.ExplicitBounds[3] != 4 ||
 		len(p.BucketCounts) != len(counts) {
-		t.Fatalf("%v", p)
+		t.Fatalf("point %v, want 2 answers, sum 3, bounds to 4 and %d buckets", p, len(counts))
 	}
 	for i, n := range counts {
 		if p.BucketCounts[i] != n {
@@ -189,7 +189,7 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 		to     string
 		want   string
 	}{
-		{"Refuses", http.StatusUnauthorized, 0, url, "it answers 401"},
+		{"Refuses", http.StatusUnauthorized, 0, url, "it responds with 401"},
 		{"RejectsSome", http.StatusOK, 3, url, "it rejects 3 figures: too old"},
 		{"NotThere", 0, 0, "http://user:secret@127.0.0.1:1", "connection refused"},
 	} {
@@ -197,7 +197,7 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 			r.status, r.reject = c.status, c.reject
 			messages := push(t, live, c.to)
 			if len(messages) != 1 || !strings.Contains(messages[0], c.want) || strings.Contains(messages[0], "secret") {
-				t.Errorf("%q", messages)
+				t.Errorf("want one message without the secret, got %q", messages)
 			}
 		})
 	}
@@ -208,7 +208,7 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 			p.tell(err)
 		}
 		if len(all) != 2 {
-			t.Errorf("%q", all)
+			t.Errorf("want two reports, got %q", all)
 		}
 	})
 }

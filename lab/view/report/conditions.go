@@ -23,8 +23,8 @@ func conditions(r *result.Result) []fact {
 		{"profile", profile(c.Load.Profile)},
 		{"scenario", scenario(c.Load)},
 		{"mix", mix(c.Load.Mix)},
-		{"base", ofERP(c, c.Scale)},
-		{"shape of the ERP", ofERP(c, c.Shape)},
+		{"base", erpOnly(c, c.Scale)},
+		{"shape of the ERP", erpOnly(c, c.Shape)},
 		{"engine", engine(c)},
 		{"durability", durability(c.Engine.Settings)},
 		{"memory settings", settings(c.Engine.Settings, "shared_buffers", "work_mem", "temp_buffers", "max_wal_size")},
@@ -42,8 +42,8 @@ func conditions(r *result.Result) []fact {
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" })
 }
 
-// ofERP are conditions that every run of the ERP states, and others do not have.
-func ofERP(c result.Conditions, text string) string {
+// erpOnly are conditions that every run of the ERP states, and others do not have.
+func erpOnly(c result.Conditions, text string) string {
 	if s := c.Load.Scenario; s != nil && s.Application != "erp" {
 		return text
 	}
@@ -58,7 +58,7 @@ func load(r *result.Result) string {
 			human.Seconds(r.DurationS), l.Seed)
 	}
 	return fmt.Sprintf("%s users%s, %s model%s, ramp %s, steady %s, seed %d",
-		human.Thousands(r.Users), byHand(l.Changes), l.Model, thinking(l.Think), human.Seconds(l.RampS),
+		human.Thousands(r.Users), changedText(l.Changes), l.Model, thinking(l.Think), human.Seconds(l.RampS),
 		human.Seconds(r.DurationS), l.Seed)
 }
 
@@ -82,12 +82,12 @@ func thinking(t *result.Think) string {
 		human.Seconds(t.CapS))
 }
 
-// byHand marks a number that is only the plan's.
-func byHand(changes []result.Change) string {
+// changedText marks a number that is only the plan's.
+func changedText(changes []result.Change) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" as planned, changed by hand %s (see the events)", human.Count(len(changes), "time"))
+	return fmt.Sprintf(" as planned, changed by the user %s (see the events)", human.Count(len(changes), "time"))
 }
 
 // scenario is what a file set beyond numbers of users and the mix; absent in older results.
@@ -219,7 +219,7 @@ func memory(all []result.Memory) string {
 		"to %.0f s", verdict, strings.Join(each, "; "), all[0].FromS, all[0].ToS)
 }
 
-// agents that made the load, by machine; empty without any.
+// agents that generated the load, by machine; empty without any.
 func agents(all []result.Agent) string {
 	var lines []string
 	for _, a := range all {
@@ -245,7 +245,7 @@ func generator(r *result.Result) string {
 	if lagLimit > 0 {
 		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", human.Thousands(int64(1000*lagLimit)))
 	}
-	if g.UsersBytes != nil && len(r.Footprints) == 0 { // of a version that knew no more
+	if g.UsersBytes != nil && len(r.Footprints) == 0 { // an older version measured only this
 		text += fmt.Sprintf("; %s per user, fixed memory included", human.Bytes(*g.UsersBytes))
 	}
 	return text

@@ -56,8 +56,7 @@ func diagnosisNote(d *result.Diagnosis) string {
 func findingText(f result.TimeCause) string {
 	text := f.Title + "; " + findingPrice(f)
 	if len(f.Operations) > 0 {
-		text += fmt.Sprintf("; most of all %s (%s of its time)", f.Operations[0].ID,
-			human.Percent1(f.Operations[0].Share))
+		text += fmt.Sprintf("; mostly %s (%s of its time)", f.Operations[0].ID, human.Percent1(f.Operations[0].Share))
 	}
 	return text
 }

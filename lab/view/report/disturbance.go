@@ -7,7 +7,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// disturbance is what else ran; empty if nobody looked.
+// disturbance is what else ran; empty if it was not measured.
 func disturbance(d *result.Disturbance) string {
 	if d == nil {
 		return ""

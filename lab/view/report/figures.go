@@ -32,7 +32,7 @@ func millis(ms *float64) string { return human.Known(ms, unknown, human.Millis) 
 
 func percent(share *float64) string { return human.Known(share, "unavailable", human.Share) }
 
-// refusals stand beside the score, which counts them as answers; absent in older results.
+// refusals stand next to the score, which counts them as answers; absent in older results.
 func refusals(share *float64) string {
 	if share == nil {
 		return ""
@@ -77,13 +77,13 @@ func portion(n int64, h apdex.Histogram) string {
 	return human.Percent1(float64(n) / float64(all))
 }
 
-// verdict is the word beside the score.
+// verdict is the word next to the score.
 func verdict(r *result.Result) string {
 	switch {
 	case r.Valid:
 		return "valid"
 	case r.Interrupted:
-		return "stopped by hand"
+		return "stopped by the user"
 	}
 	return "INVALID"
 }

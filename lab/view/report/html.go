@@ -12,7 +12,7 @@ const name = "report/page.html.tmpl"
 
 var page = web.Templates(name)
 
-// HTML writes the report as one self-contained file. Foreign text is escaped for its place in the page; besides, the
+// HTML writes the report as one self-contained file. Foreign text is escaped for its place in the page, and the
 // page's policy allows only the scripts written here and loads nothing.
 func HTML(w io.Writer, r *result.Result) error {
 	v := newView(r)

@@ -51,7 +51,7 @@ func intervalNote(basis *result.IntervalBasis) string {
 	return text
 }
 
-// intervalName says what the intervals of a run are about; older results do not tell.
+// intervalName says what the intervals of a run are about; older results do not record it.
 func intervalName(r *result.Result) string {
 	if b := r.IntervalBasis; b != nil && b.Of == result.OfRun {
 		return "95 % interval of this run"
@@ -75,7 +75,7 @@ func scope(b *result.IntervalBasis) string {
 
 func spanOf(s float64) string { return human.Duration(time.Duration(s * float64(time.Second))) }
 
-// rangeText is empty where nothing is known.
+// rangeText is empty if nothing is known.
 func rangeText(r *result.Range, text func(*float64) string) string {
 	switch {
 	case r == nil:

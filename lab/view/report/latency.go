@@ -18,7 +18,7 @@ func p95(l result.Latency) *float64     { return l.P95 }
 func p99(l result.Latency) *float64     { return l.P99 }
 func longest(l result.Latency) *float64 { return l.Max }
 
-// ofAll operations, failures being the longest; results of before know only those that were answered.
+// ofAll operations, failures being the longest; older results have only those that were answered.
 func ofAll(op result.Operation, which func(result.Latency) *float64) string {
 	if op.LatencyAll == nil {
 		return millis(which(op.Latency))
@@ -32,7 +32,7 @@ func ofAll(op result.Operation, which func(result.Latency) *float64) string {
 // answered are the percentiles without failures.
 type answered struct{ P50, P95, P99, Max string }
 
-// answeredOnly is nil where nothing failed, so that they are those of all.
+// answeredOnly is nil if nothing failed: then they equal those of all.
 func answeredOnly(op result.Operation) *answered {
 	if op.LatencyAll == nil || op.Errors+op.Overload == 0 || op.Latency.P50 == nil {
 		return nil
@@ -41,8 +41,8 @@ func answeredOnly(op result.Operation) *answered {
 	return &answered{millis(l.P50), millis(l.P95), millis(l.P99), millis(l.Max)}
 }
 
-// answeredAlone has the percentiles without failures, where there were any, and says what they are.
-func answeredAlone(b *strings.Builder, operations []result.Operation) {
+// writeAnsweredOnly writes the percentiles without failures, if there were any, and explains them.
+func writeAnsweredOnly(b *strings.Builder, operations []result.Operation) {
 	some := false
 	for _, op := range operations {
 		l := answeredOnly(op)
@@ -51,10 +51,10 @@ func answeredAlone(b *strings.Builder, operations []result.Operation) {
 		}
 		some = true
 		b.WriteString(Wrap(fmt.Sprintf("%s p50 %s, p95 %s, p99 %s, max %s ms", op.ID, l.P50, l.P95, l.P99, l.Max),
-			"  answered ones alone: ", "    "))
+			"  answered only: ", "    "))
 	}
 	if some {
-		b.WriteString("  " + never + ": this percentile is a failed operation; those count as the longest\n")
+		b.WriteString("  " + never + ": this percentile is a failed operation; these count as the longest\n")
 	}
 }
 
@@ -67,8 +67,8 @@ func rates(r *result.Result) string {
 	return fmt.Sprintf("%.1f per second, %.1f of them with a valid answer", *r.AllPerS, r.OpsPerS)
 }
 
-// stoodStill stands beside the score, which hides it: a user who waits starts no operation that could be late.
-func stoodStill(r *result.Result) string {
+// standstillText stands next to the score, which hides it: a user who waits starts no operation that could be late.
+func standstillText(r *result.Result) string {
 	if len(r.Standstills) == 0 || r.Availability == nil {
 		return ""
 	}

@@ -56,7 +56,7 @@ func (v *screenful) latest(log []live.Entry) []live.Entry {
 }
 
 // tones of the log, as terminal colours.
-var tones = map[live.Tone]string{live.Alarm: "31", live.Hand: "36"}
+var tones = map[live.Tone]string{live.Alarm: "31", live.ByUser: "36"}
 
 // bandTones: a good score needs no colour.
 var bandTones = map[apdex.Band]string{apdex.Fair: "33", apdex.Poor: "31", apdex.Unacceptable: "1;31"}

@@ -37,7 +37,7 @@ func glance() live.Snapshot {
 			{Type: "Lock", Event: "transactionid", Sessions: 0.5}},
 		Ops: 97.84, P95: &p95,
 		Log: []live.Entry{{Time: noon, Text: "phase: log in"},
-			{AtS: &at, Tone: live.Hand, Text: "1200 users instead of 1000, by hand"},
+			{AtS: &at, Tone: live.ByUser, Text: "1200 users instead of 1000, by the user"},
 			{AtS: &at, Tone: live.Alarm, Text: "operations fail: 2 in a second: \x1b[2Jbroken\npipe"}},
 	}
 	return g
@@ -75,7 +75,7 @@ func TestLiveView(t *testing.T) {
 		g := live.Snapshot{Log: []live.Entry{{Time: time.Now(), Text: "phase: start"}}}
 		if lines := Live(g, Screen{Width: 80, Height: 24}); len(lines) != 1 ||
 			!strings.HasSuffix(lines[0], "  phase: start") {
-			t.Errorf("%q", lines)
+			t.Errorf("want the log alone, got %q", lines)
 		}
 	})
 }

@@ -207,7 +207,7 @@ func TestHTML(t *testing.T) {
 		}
 	})
 	t.Run("WorksForARunThatMeasuredNothing", func(t *testing.T) {
-		empty := &result.Result{InvalidReasons: []string{"stopped by hand"}, Band: apdex.NoSample}
+		empty := &result.Result{InvalidReasons: []string{"stopped by the user"}, Band: apdex.NoSample}
 		if page := written(t, empty); !strings.Contains(page, "Nothing was measured") {
 			t.Error("not said")
 		}

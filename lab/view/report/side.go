@@ -10,7 +10,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// SidesMax is how many runs stand beside each other on a terminal.
+// SidesMax is how many runs fit side by side on a terminal.
 const SidesMax = 4
 
 // SideBySide writes runs side by side, with the conditions in which they differ. It judges nothing: two runs also
@@ -29,7 +29,7 @@ func SideBySide(w io.Writer, all []*result.Result) error {
 	if err := operations(all).write(&b); err != nil {
 		return err
 	}
-	b.WriteString("\n  These are single runs: a difference smaller than that between two equal runs means nothing.\n\n")
+	b.WriteString("\n  These are single runs: ignore a difference no larger than that between two equal runs.\n\n")
 	differing(&b, all)
 	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err

@@ -58,7 +58,7 @@ func headline(r *result.Result) string {
 
 func facts(r *result.Result) string {
 	text := fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", human.Thousands(r.Users),
-		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), stoodStill(r))
+		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r))
 	if p := profile(r.Conditions.Load.Profile); p != "" {
 		text += "; profile " + p
 	}
@@ -168,8 +168,8 @@ func worst(b *strings.Builder, r *result.Result) error {
 	return nil
 }
 
-// farBelow says that all answers are so far below their targets that the score tells nothing of their speed; empty: it
-// does tell.
+// farBelow says that all answers are so far below their targets that the score does not show their speed; empty: it
+// does.
 func farBelow(all []result.Operation) string {
 	most := 0.0
 	for _, op := range all {

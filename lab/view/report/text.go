@@ -42,8 +42,8 @@ func head(b *strings.Builder, r *result.Result) {
 	b.WriteString("\n")
 	b.WriteString(headline(r))
 	b.WriteString(Wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", human.Thousands(r.Users),
-		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), stoodStill(r)), "  ",
-		"  ") + "\n")
+		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r)),
+		"  ", "  ") + "\n")
 	for _, reason := range r.InvalidReasons {
 		b.WriteString(Wrap(reason, "  not valid: ", "             "))
 	}
@@ -68,7 +68,7 @@ func scores(b *strings.Builder, operations []result.Operation) error {
 	if err := t.write(b); err != nil {
 		return err
 	}
-	answeredAlone(b, operations)
+	writeAnsweredOnly(b, operations)
 	ownWaits(b, operations)
 	if small {
 		fmt.Fprintf(b, "  * fewer than %d operations: a small group, whose p99 is its maximum\n", apdex.SmallGroup)

@@ -26,7 +26,7 @@ type view struct {
 	Gauge                       template.HTML
 	Tiles                       []tile
 	Operations                  []operation
-	// Beyond are those that were not always answered within T; AllWithin speaks of the others.
+	// Beyond are those that were not always answered within T; AllWithin describes the others.
 	Beyond                             []operation
 	AllWithin                          string
 	Small                              bool
@@ -122,7 +122,7 @@ func title(r *result.Result) string {
 // alwaysWithin T: a bar would be full.
 func alwaysWithin(h apdex.Histogram) bool { return h[0] > 0 && h == apdex.Histogram{h[0]} }
 
-// withinText speaks of the operations that have no bar.
+// withinText describes the operations that have no bar.
 func withinText(within, others int) string {
 	was := "operations were"
 	if within == 1 {
@@ -149,7 +149,7 @@ func state(r *result.Result) (class, mark, text string) {
 		return "valid", "✓", "valid run"
 	}
 	if r.Interrupted {
-		return "invalid", "■", "stopped by hand"
+		return "invalid", "■", "stopped by the user"
 	}
 	return "invalid", "✕", "not valid"
 }

@@ -174,7 +174,7 @@ func (f *Figures) Against(p Printed) (all []Difference) {
 	return all
 }
 
-// againstStandstills looks that nobody got an answer in those of the run, that none of ours is missing in it or ends at
+// againstStandstills checks that no answer arrived in those of the run, that none of ours is missing in it or ends at
 // another moment, and that its availability is what they leave. It may begin earlier, but not before the last answer:
 // the run knows no order of what failed and what was answered in one second. It may begin later where the run heard
 // late of who waited.

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// PartSuffix is that of the file beside the Parquet file, which cannot be read before it is whole: the head as it was
-// planned, and then the operations, as they came. It is left where the process died.
+// PartSuffix is that of the file next to the Parquet file, which cannot be read before it is complete: the head as it
+// was planned, and then the operations, as they came. It is left if the process died.
 const PartSuffix = ".part"
 
 // Part is written a piece at a time.

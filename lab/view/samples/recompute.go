@@ -88,7 +88,8 @@ type counter struct {
 
 var percentiles = [3]float64{0.50, 0.95, 0.99}
 
-// Recompute reads the files of a run, one of each process that made its load, and makes every figure from their rows.
+// Recompute reads the files of a run, one of each process that generated its load, and computes every figure from their
+// rows.
 func Recompute(paths ...string) (*Figures, error) {
 	var rows []Row
 	var head Head

@@ -1,5 +1,6 @@
-// Package samples owns the file of a run's single operations, and computes the run's figures from it independently: it
-// shares no code with what counts a run (lab/load/tally, lab/load/apdex), so that an error in one shows in the other.
+// Package samples owns the file of a run's individual operations, and computes the run's figures from it independently:
+// it shares no code with lab/load/tally and lab/load/apdex, which count a run, so that an error in one shows in the
+// other.
 package samples
 
 import (
@@ -33,7 +34,7 @@ type Row struct {
 	Error     string `parquet:"error,dict"`
 }
 
-// Head is what the figures depend on beside the operations.
+// Head is what the figures depend on in addition to the operations.
 type Head struct {
 	Run        string      `json:"run"`
 	Users      int         `json:"users"`

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Figures that are made by the code that they are held against would prove nothing.
+// Figures computed by the code that they check would prove nothing.
 func TestNothingIsSharedWithWhatCountsARun(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
@@ -40,7 +40,7 @@ func TestRead_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Worked by hand: T is 100 ms; due inside [1 s, 2 s).
+// Computed manually: T is 100 ms; due inside [1 s, 2 s).
 func TestFiguresOfAFewRows(t *testing.T) {
 	const ms = int64(1e6)
 	head := Head{From: 1000 * ms, To: 2000 * ms, Operations: []Operation{{"a", 100 * ms, 1}, {"b", 100 * ms, 2}}}
@@ -64,7 +64,7 @@ func TestFiguresOfAFewRows(t *testing.T) {
 	if a.Ops != 4 || a.OK != 2 || a.Refused != 1 || a.Errors != 1 || a.Satisfied != 1 || a.Tolerating != 1 ||
 		a.Frustrated != 2 || *a.Apdex != 0.375 || a.HistogramT != [5]int64{1, 1, 0, 0, 1} || *a.P50MS != 100 ||
 		*a.MaxMS != 400 || a.Instead["b"] != 1 {
-		t.Errorf("%+v", a)
+		t.Errorf("want the figures computed above, got %+v", a)
 	}
 	// (1.5 + 1/2) / (4 + 1/2), and four valid answers within the second
 	if b.Ops != 1 || f.Ops != 5 || *f.Apdex != 2/4.5 || f.OpsPerS != 4 {

@@ -45,7 +45,7 @@ func (f *Figures) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "\n  %d operations are missing: the disk was too slow for them\n", f.Missing)
 	}
 	if f.CutAtS != nil {
-		fmt.Fprintf(&b, "\n  a process that wrote them died: there is nothing of it after %.1f s\n", *f.CutAtS)
+		fmt.Fprintf(&b, "\n  a process that wrote them died: its samples end at %.1f s\n", *f.CutAtS)
 	}
 	fmt.Fprintf(&b, "\n  not in samples: %s\n", NotInSamples)
 	_, err := io.WriteString(w, b.String())

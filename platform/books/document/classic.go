@@ -55,7 +55,7 @@ func newClassicSection(meta *metadata.Document, s *metadata.Section) classicSect
 
 // Look queues the checks before a new document is written: neither it nor its number may exist.
 func (s *Store) Look(w *database.Work, d *Document) {
-	taken := func(r pgx.Rows) error { return fmt.Errorf("write %s %s: it exists already", s.meta.Name, d.Number) }
+	taken := func(r pgx.Rows) error { return fmt.Errorf("write %s %s: it already exists", s.meta.Name, d.Number) }
 	w.Queue("look for "+s.meta.Name, s.classic.byID, d.ID).Rows(taken)
 	w.Queue("look for number of "+s.meta.Name, s.classic.byNumber, d.Organisation, d.Number).Rows(taken)
 }

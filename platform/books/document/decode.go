@@ -25,7 +25,7 @@ const (
 // Earliest is the first moment that a document may be dated.
 var Earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Invalid is a mistake in a request, explained to its author.
+// Invalid is a mistake in a request, explained to the client.
 type Invalid struct{ Field, Reason string }
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Reason }
@@ -74,10 +74,10 @@ func DecodeChange(meta *metadata.Document, body []byte, now time.Time) (*Documen
 func object(text []byte) (given fields, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if err := decoder.Decode(&given); err != nil {
-		return nil, fmt.Errorf("not a JSON object of the expected form")
+		return nil, fmt.Errorf("not a valid JSON object")
 	}
 	if _, err := decoder.Token(); err != io.EOF || given == nil {
-		return nil, fmt.Errorf("not one JSON object")
+		return nil, fmt.Errorf("more than one JSON value")
 	}
 	return given, nil
 }
@@ -105,7 +105,7 @@ func decodeSection(t *rowset.Table, s *metadata.Section, text json.RawMessage) e
 		return &Invalid{s.Name, "an array of objects is expected"}
 	}
 	if len(rows) < s.MinRows || len(rows) > s.MaxRows {
-		return &Invalid{s.Name, fmt.Sprintf("%d rows given, from %d to %d expected", len(rows), s.MinRows, s.MaxRows)}
+		return &Invalid{s.Name, fmt.Sprintf("%d rows given, %d to %d expected", len(rows), s.MinRows, s.MaxRows)}
 	}
 	t.Grow(len(rows))
 	for i, row := range rows {
@@ -173,7 +173,7 @@ func decodeText(text json.RawMessage, v *string, length int) error {
 		return fmt.Errorf("longer than %d characters", length)
 	}
 	if strings.ContainsRune(*v, 0) { // PostgreSQL cannot store it
-		return fmt.Errorf("contains a zero character")
+		return fmt.Errorf("contains a NUL character")
 	}
 	return nil
 }

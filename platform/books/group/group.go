@@ -28,7 +28,7 @@ type State string
 
 const (
 	Doing   State = "doing"   // members are done one after the other
-	Undoing State = "undoing" // members are taken back, the last one first
+	Undoing State = "undoing" // members are undone, the last one first
 	Whole   State = "whole"   // all members are done
 	Undone  State = "undone"  // none is
 )
@@ -43,20 +43,20 @@ var (
 	// ErrTaken means that somebody else has taken the group over; the step was not done.
 	ErrTaken = errors.New("the group has been taken over")
 	// ErrBusy means that somebody works on the scope.
-	ErrBusy = errors.New("somebody works on it")
+	ErrBusy = errors.New("somebody else is working on it")
 	// ErrUnknown means that there is no such group.
 	ErrUnknown = errors.New("no such group")
 	// ErrEnded means that the group is whole or undone.
 	ErrEnded = errors.New("the group is not half-done")
 
-	errWaits = errors.New("the group waits for a decision")
+	errWaits = errors.New("the group is waiting for a decision")
 )
 
 // Kind of group, as registered by an application.
 type Kind struct {
 	Name string
-	// Do carries out a member, Undo takes it back, each in one transaction that includes Step.Count. They may be called
-	// for a member that was done and taken back before.
+	// Do carries out a member, Undo reverts it, each in one transaction that includes Step.Count. They may be called
+	// for a member that was done and undone before.
 	Do, Undo func(ctx context.Context, s Step) error
 	// Undoing, if set, is called when somebody has decided to undo a group, or goes on with that, and nobody else works
 	// on its scope: it stops what would do the group again.
@@ -146,14 +146,14 @@ func (g *Groups) Run(ctx context.Context, o Order) (Group, error) {
 // dropped. The last step of an owner that is dead may be committed meanwhile, so it looks until nothing is left.
 func (g *Groups) settle(ctx context.Context, o Order, arguments []byte) (settled Group, err error) {
 	for {
-		left, same, err := g.left(ctx, o.Kind, o.Scope, arguments)
+		left, same, err := g.unfinished(ctx, o.Kind, o.Scope, arguments)
 		switch {
 		case err != nil:
 			return settled, fmt.Errorf("%s: %w", o.Title, err)
 		case left == nil:
 			return settled, nil
 		case same && left.State == Doing:
-			if settled, err = g.goOn(ctx, left, Doing); err != nil && !errors.Is(err, ErrEnded) {
+			if settled, err = g.takeOver(ctx, left, Doing); err != nil && !errors.Is(err, ErrEnded) {
 				return settled, err
 			}
 		case left.Done > 0:
@@ -169,7 +169,7 @@ func (g *Groups) settle(ctx context.Context, o Order, arguments []byte) (settled
 // Finish does the members of a half-done group that are left.
 func (g *Groups) Finish(ctx context.Context, v id.ID) (Group, error) { return g.resume(ctx, v, Doing) }
 
-// Undo takes back the members of a half-done group that are done.
+// Undo reverts the members of a half-done group that are done.
 func (g *Groups) Undo(ctx context.Context, v id.ID) (Group, error) { return g.resume(ctx, v, Undoing) }
 
 // asLeft goes on with a group in its own direction, unless it was left for a reason.
@@ -202,7 +202,7 @@ func (g *Groups) resume(ctx context.Context, v id.ID, direction State) (Group, e
 	}
 	if undoing := g.kinds[one.Kind].Undoing; direction == Undoing && undoing != nil {
 		if err := undoing(ctx, *one); err != nil {
-			g.leave(ctx, one, err)
+			g.abandon(ctx, one, err)
 			return *one, fmt.Errorf("%s: %w", one.Title, err)
 		}
 	}
@@ -236,8 +236,8 @@ func (g *Groups) Recover(ctx context.Context) (recovered, waiting []Group, err e
 	return recovered, waiting, errors.Join(err, g.forget(ctx))
 }
 
-// goOn takes over a group, under the lock of its scope, and carries it out in a direction.
-func (g *Groups) goOn(ctx context.Context, one *Group, direction State) (Group, error) {
+// takeOver takes over a group, under the lock of its scope, and carries it out in a direction.
+func (g *Groups) takeOver(ctx context.Context, one *Group, direction State) (Group, error) {
 	if err := g.take(ctx, one, direction); err != nil {
 		return *one, err
 	}
@@ -245,14 +245,14 @@ func (g *Groups) goOn(ctx context.Context, one *Group, direction State) (Group, 
 	return *one, err
 }
 
-// carryOut does or undoes member by member. When that fails, nothing done is undone, and half of it is left.
+// carryOut does or undoes member by member. When that fails, what was done stays, and the group is left half-done.
 func (g *Groups) carryOut(ctx context.Context, one *Group) error {
 	if one.State.Ended() {
 		return nil // nothing was done of it
 	}
 	k, known := g.kinds[one.Kind]
 	if !known {
-		return fmt.Errorf("%s: nobody knows groups of the kind %q; another version made it", one.Title, one.Kind)
+		return fmt.Errorf("%s: unknown kind of group %q; another version created it", one.Title, one.Kind)
 	}
 	for !one.State.Ended() {
 		s, do := Step{group: one, N: one.Done, to: one.Done + 1}, k.Do
@@ -261,7 +261,7 @@ func (g *Groups) carryOut(ctx context.Context, one *Group) error {
 		}
 		s.Member = one.Members[s.N]
 		if err := do(ctx, s); err != nil {
-			g.leave(ctx, one, err)
+			g.abandon(ctx, one, err)
 			return fmt.Errorf("%s: %d of %d: %w", one.Title, s.N+1, one.Planned, err)
 		}
 		one.Done, one.State = s.to, s.state()

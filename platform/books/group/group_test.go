@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	clustertest.Main(m)
 }
 
-// object is a member: it is made, and taken back. Each change of it is counted.
+// object is a member: it is made, and undone. Each change of it is counted.
 type object struct {
 	ID id.ID `json:"id"`
 }
@@ -224,7 +224,7 @@ func TestWhoHasLostAGroupDoesNothing(t *testing.T) {
 	c := change{db: db, scope: "one"}
 	left := leftOf(t, db)
 	if len(left) != 1 || left[0].Done != 1 {
-		t.Fatalf("%+v", left)
+		t.Fatalf("left are %+v, want one with one member done", left)
 	}
 	if g, err := c.groups().Finish(patience.Context(t), left[0].ID); err != nil || g.State != group.Whole {
 		t.Errorf("%+v, %v", g, err)
@@ -262,7 +262,7 @@ func TestAGroupThatWasLeftKeepsOthersOut(t *testing.T) {
 	}
 	left := leftOf(t, db)
 	if len(left) != 1 || !strings.Contains(left[0].Why, "refused") {
-		t.Fatalf("%+v", left)
+		t.Fatalf("left are %+v, want one that was refused", left)
 	}
 	if _, waiting, err := c.groups().Recover(ctx); err != nil || len(waiting) != 1 {
 		t.Errorf("%+v waits for a decision, %v", waiting, err)

@@ -26,7 +26,7 @@ const (
 // primary, so there are none.
 func (g *Groups) HalfDone(ctx context.Context) ([]Group, error) { return Left(ctx, g.db) }
 
-// Left is HalfDone for who knows no kinds.
+// Left is HalfDone without knowledge of kinds.
 func Left(ctx context.Context, db *database.Database) (left []Group, err error) {
 	exists, ids, owners := false, []id.ID(nil), []id.ID(nil)
 	err = db.Read(ctx, func(w *database.Work) error {
@@ -59,8 +59,8 @@ func Left(ctx context.Context, db *database.Database) (left []Group, err error) 
 	return left, err
 }
 
-// OnStandby are the unfinished groups that a standby sees: whether somebody works on them, its primary knows alone. On
-// any other server standby is false, and Left knows more.
+// OnStandby are the unfinished groups that a standby sees: only its primary knows whether somebody is working on them.
+// On any other server standby is false, and Left knows more.
 func OnStandby(ctx context.Context, db *database.Database) (begun []Group, standby bool, err error) {
 	exists := false
 	err = db.Read(ctx, func(w *database.Work) error {

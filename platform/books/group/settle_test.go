@@ -78,8 +78,8 @@ func TestTheLastStepOfADeadOwnerIsSeen(t *testing.T) {
 	}
 }
 
-// Somebody undoes a group while a recovery is busy with an older one, and that is refused: the recovery does not do
-// the group again.
+// Somebody undoes a group while a recovery is busy with an older one, which is refused: the recovery does not repeat
+// the group.
 func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	db := made(t, dsn)
@@ -90,7 +90,7 @@ func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
 		now() + n * interval '1 s' FROM (VALUES (1, 'first'), (2, 'second')) v (n, scope)`)
 	left := leftOf(t, db)
 	if len(left) != 2 || left[1].Scope != "second" {
-		t.Fatalf("%+v", left)
+		t.Fatalf("left are %+v, want both, the second last", left)
 	}
 	undoOne := group.New(db, group.Kind{Name: "objects", Undo: func(ctx context.Context, s group.Step) error {
 		if s.N == 0 {
@@ -100,7 +100,7 @@ func TestARecoveryKeepsToWhatWasDecidedMeanwhile(t *testing.T) {
 	}})
 	recovery := change{db: db, scope: "first", before: func(int) {
 		if _, err := undoOne.Undo(ctx, left[1].ID); err == nil {
-			t.Error("the first member cannot be taken back")
+			t.Error("the first member cannot be undone")
 		}
 	}}
 	recovered, waiting, err := recovery.groups().Recover(ctx)

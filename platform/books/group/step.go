@@ -7,7 +7,7 @@ import (
 	"plimsoll/platform/data/database"
 )
 
-// Step is a member that is done or taken back.
+// Step is a member that is done or undone.
 type Step struct {
 	N      int // from 0
 	Member json.RawMessage

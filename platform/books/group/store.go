@@ -104,8 +104,9 @@ func scan(r pgx.Rows, more ...any) (*Group, error) {
 	return one, errors.Join(err, json.Unmarshal(members, &one.Members))
 }
 
-// left is the unfinished group of a scope, and whether it was begun with the same arguments.
-func (g *Groups) left(ctx context.Context, kind, scope string, arguments []byte) (one *Group, same bool, err error) {
+// unfinished is the unfinished group of a scope, and whether it was begun with the same arguments.
+func (g *Groups) unfinished(ctx context.Context, kind, scope string, arguments []byte) (one *Group, same bool,
+	err error) {
 	err = g.db.Read(ctx, func(w *database.Work) error {
 		one = nil
 		w.Queue("look for group", leftSQL, kind, scope, string(arguments)).Rows(func(r pgx.Rows) (err error) {
@@ -157,10 +158,10 @@ func (g *Groups) drop(ctx context.Context, one *Group) error {
 	})
 }
 
-// leave notes why a group is left. One that nothing was done of is undone. After a crash, also of a server that has
+// abandon notes why a group is left. One that nothing was done of is undone. After a crash, also of a server that has
 // lost members which this process saw done (ErrTaken), and where the process just stops, there is no reason to note:
 // whoever comes next goes on.
-func (g *Groups) leave(ctx context.Context, one *Group, why error) {
+func (g *Groups) abandon(ctx context.Context, one *Group, why error) {
 	text := ""
 	if ctx.Err() == nil && !errors.Is(why, ErrTaken) &&
 		(!database.IsUnavailable(why) || database.IsLockTimeout(why)) {

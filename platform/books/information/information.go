@@ -132,7 +132,7 @@ func (r *Register) Replace(w *database.Work, recorder register.Recorder, was tim
 		gone, come = allRows(before.Rows), allRows(after.Rows)
 	}
 	if len(gone) > 0 {
-		w.Queue("take back from "+r.meta.Name, r.erase, recorder.ID, rowset.Lines(gone))
+		w.Queue("delete from "+r.meta.Name, r.erase, recorder.ID, rowset.Lines(gone))
 	}
 	if len(come) > 0 {
 		rows := rowset.New(after.Rows.Attributes, len(come))
@@ -206,5 +206,5 @@ func lastSQL(meta *metadata.Information) string {
 
 // Erase queues deleting everything that a recorder has stated in the register.
 func (r *Register) Erase(w *database.Work, recorder id.ID) {
-	w.Queue("take back from "+r.meta.Name, "DELETE FROM "+r.meta.Table()+" WHERE recorder = $1", recorder)
+	w.Queue("delete from "+r.meta.Name, "DELETE FROM "+r.meta.Table()+" WHERE recorder = $1", recorder)
 }

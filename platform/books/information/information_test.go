@@ -140,7 +140,7 @@ func TestASliceIsTheLastThatOthersHaveStatedUntilTheMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := b.slice(recordedAt(day(9)), bolt); got != "7.00 pc" {
-		t.Errorf("after the first has been taken back: %s", got)
+		t.Errorf("after the first was unposted: %s", got)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Erase queues deleting everything that a recorder has in the ledger, wherever it lies. Totals stay; see Resum.
 func (l *Ledger) Erase(w *database.Work, recorder id.ID) {
-	w.Queue("take back from "+l.meta.Name, "DELETE FROM "+l.meta.Table()+" WHERE recorder = $1", recorder)
+	w.Queue("delete from "+l.meta.Name, "DELETE FROM "+l.meta.Table()+" WHERE recorder = $1", recorder)
 }
 
 // Insert queues a record set of a recorder that has none. Totals stay; see Resum.
@@ -96,8 +96,8 @@ FROM d LEFT JOIN t USING ({key}) LEFT JOIN m USING ({key})`, statement.Names{
 
 // Resum queues making the turnovers of accounts those of the entries, from a month up to another one, and those of all
 // time and of whole accounts the sums of the months, split by split. Of the splits of a month's turnover one takes the
-// difference; those that nobody writes are dropped. The caller has locked both tables
-// of totals with register.LockTotals.
+// difference; those that are no longer written are dropped. The caller has locked both tables of totals with
+// register.LockTotals.
 func (l *Ledger) Resum(w *database.Work, organisation id.ID, first, next time.Time, accounts []Account) {
 	if len(accounts) == 0 {
 		return

@@ -21,7 +21,7 @@ func (l *Ledger) Write(w *database.Work, recorder register.Recorder, e *Entries)
 func (l *Ledger) Replace(w *database.Work, recorder register.Recorder, was time.Time, before, after *Entries) {
 	c := differences(recorder, was, before, after)
 	if len(c.erased) > 0 {
-		w.Queue("take back from "+l.meta.Name, l.erase, recorder.ID, c.erased)
+		w.Queue("delete from "+l.meta.Name, l.erase, recorder.ID, c.erased)
 	}
 	if len(c.lines) > 0 {
 		split := int(w.Backend()) % l.meta.Splits

@@ -95,7 +95,7 @@ func (x *Rewriter) Entries() int { return len(x.erased.lines) + len(x.brought.li
 // Write queues the entries gathered so far; turnovers stay gathered.
 func (x *Rewriter) Write(w *database.Work) {
 	if len(x.erased.lines) > 0 {
-		w.Queue("take back from "+x.ledger.meta.Name, x.ledger.eraseMany, x.erased.recorders, x.erased.lines)
+		w.Queue("delete from "+x.ledger.meta.Name, x.ledger.eraseMany, x.erased.recorders, x.erased.lines)
 	}
 	if b := &x.brought; len(b.lines) > 0 {
 		args := columns(columns([]any{b.recorders, b.lines, b.types, b.organisations, b.periods}, b.rows.Debit),

@@ -46,7 +46,7 @@ func New(db *database.Database, app *metadata.Application, rules map[string]Rule
 	b := &Books{
 		db: db, numbers: number.New(db), types: map[string]*kind{},
 		registers: map[string]*register.Register{}, known: map[string]*information.Register{},
-		ledgers: map[string]*ledger.Ledger{}, closes: closes(app),
+		ledgers: map[string]*ledger.Ledger{}, closes: closingType(app),
 	}
 	for i := range app.Information {
 		b.known[app.Information[i].Name] = information.New(&app.Information[i])

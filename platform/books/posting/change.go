@@ -20,7 +20,7 @@ var (
 	// ErrUnknown means that the organisation has no such document.
 	ErrUnknown = errors.New("no such document")
 	// ErrChanged means that the document has changed since its editor read it.
-	ErrChanged = errors.New("the document has been changed since it was read: read it again")
+	ErrChanged = errors.New("the document was changed since it was read: read it again")
 )
 
 // State is the state of a document after a change.
@@ -32,7 +32,7 @@ const (
 	Unposted              // without movements
 )
 
-// Change is what is to be done to a document.
+// Change is a requested change of a document.
 type Change struct {
 	Type                   string
 	Organisation, Document id.ID
@@ -227,7 +227,7 @@ func (c *check) refuse(before, after sets) error {
 		items = append(items, append(c.left.AppendFields(item, row), '}'))
 	}
 	return &Refusal{Control: meta.Name, Message: meta.Title +
-		": what the document brought has been used since, and would be missing", Items: items}
+		": what the document added has been used since, and would be missing", Items: items}
 }
 
 // uncovered are the keys with less left than another register needs.

@@ -42,8 +42,8 @@ type Closed struct {
 
 const monthFormat = "2006-01"
 
-// closes is the type of document that closes books; nil if there is none.
-func closes(app *metadata.Application) *metadata.Document {
+// closingType is the type of document that closes books; nil if there is none.
+func closingType(app *metadata.Application) *metadata.Document {
 	for i := range app.Documents {
 		if app.Documents[i].ReopenHint != "" {
 			return &app.Documents[i]

@@ -10,7 +10,7 @@ func (b *Books) refused(err error) error {
 	constraint := database.Constraint(err)
 	for name, r := range b.known {
 		if r.Meta().Constraint() == constraint {
-			return &Refusal{Control: name, Message: r.Meta().Title + ": another document has recorded it already"}
+			return &Refusal{Control: name, Message: r.Meta().Title + ": another document has already recorded it"}
 		}
 	}
 	return err

@@ -37,7 +37,7 @@ type Difference struct {
 	Expected, Found string
 }
 
-// Derive posts documents of a type anew in memory by their own rules, and compares the result with what is stored:
+// Derive posts documents of a type again in memory by their own rules, and compares the result with what is stored:
 // attributes, lines and record sets. It writes nothing. It does not read balances: rules see plenty, and of layers
 // first those that the document has taken.
 func (b *Books) Derive(ctx context.Context, w *database.Work, kindName string, documents []id.ID) (all []Difference,

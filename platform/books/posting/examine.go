@@ -15,12 +15,12 @@ import (
 	"plimsoll/platform/data/statement"
 )
 
-// Examined is a document beside what its rules make of it.
+// Examined is a document and what its rules make of it.
 type Examined struct {
 	Document *document.Document // as stored
 	// Own differences are of header and lines, Recorded ones of record sets.
 	Own, Recorded []Difference
-	// Refused: the rules cannot be asked, so nothing can be made of the document.
+	// Refused: the rules reject the document, so nothing can be derived from it.
 	Refused bool
 	// Misplaced registers hold rows of the document with another organisation, time or type.
 	Misplaced []string

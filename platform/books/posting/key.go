@@ -21,8 +21,8 @@ type Key struct {
 	Author id.ID
 	Name   string
 	Digest []byte // of the request: the same key with another request is a mistake of the client
-	// Beside queues what else is done in the same transaction; nil is nothing.
-	Beside func(*database.Work)
+	// Also queues what else is done in the same transaction; nil is nothing.
+	Also func(*database.Work)
 }
 
 const (
@@ -51,8 +51,8 @@ func (k Key) claim(w *database.Work, d *document.Document) {
 	}
 	w.Queue("claim key", claimSQL+period, k.Author, k.Name, k.Digest, d.Organisation, d.Meta.Name, d.ID,
 		int64(lock.Of("period", d.Organisation)))
-	if k.Beside != nil {
-		k.Beside(w)
+	if k.Also != nil {
+		k.Also(w)
 	}
 }
 

@@ -31,8 +31,8 @@ func newMemory(r *register.Register, open *register.Aged) *memory {
 	return m
 }
 
-// lend adds as many layers of each key as the required quantity needs.
-func (m *memory) lend(given *register.Layers, required map[string]int64) map[string]time.Time {
+// addLayers adds as many layers of each key as the required quantity needs.
+func (m *memory) addLayers(given *register.Layers, required map[string]int64) map[string]time.Time {
 	var rows []int
 	for _, key := range sortedKeys(required) {
 		if m.queues[key] == nil {
@@ -56,7 +56,7 @@ func (m *memory) lend(given *register.Layers, required map[string]int64) map[str
 func (m *memory) take(key, layer string, moved *register.Movements, row int) error {
 	q := m.queues[key]
 	if q == nil || len(q.rows) == 0 || m.register.Key(m.open.Keys, q.rows[0]) != layer || !moved.Expense[row] {
-		return errors.New("the rules use layers in another order than they were given")
+		return errors.New("the rules use layers in a different order than they were given")
 	}
 	m.register.Take(m.open.Left, q.rows[0], moved, row)
 	if resource(m.open.Left, q.rows[0], 0) == 0 {

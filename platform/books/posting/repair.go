@@ -42,8 +42,8 @@ func (e *Examined) Keys() (movements map[string]*rowset.Table, accounts map[stri
 }
 
 // Repair queues writing the document as its rules make it: attributes and lines that differ, and the record sets of the
-// registers that differ, as a whole. Totals change only where they agree with what is stored: elsewhere they are as the
-// document wants them, or something else under their keys is wrong, too. The caller holds the document.
+// registers that differ, as a whole. Totals change only where they agree with what is stored: elsewhere they are
+// already as the document requires, or something else under their keys is wrong, too. The caller holds the document.
 func (e *Examined) Repair(w *database.Work) {
 	if len(e.Own) > 0 {
 		x := e.kind.store.Rewriter()

@@ -11,8 +11,8 @@ import (
 	"plimsoll/platform/data/id"
 )
 
-// Reverse takes back everything that a recorder has in a register, whatever it says it belongs to. Totals follow as in
-// Examined.Repair.
+// Reverse deletes everything that a recorder has in a register, whatever organisation and time its rows name. Totals
+// follow as in Examined.Repair.
 func (b *Books) Reverse(ctx context.Context, w *database.Work, name string, recorder id.ID) error {
 	if known := b.known[name]; known != nil {
 		known.Erase(w, recorder)

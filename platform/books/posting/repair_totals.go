@@ -97,7 +97,7 @@ func codes(accounts []ledger.Account) []string {
 	return all
 }
 
-// Mismatches that repairing a document may leave or take away: everything under the keys of its record sets.
+// Mismatches that repairing a document may leave or remove: everything under the keys of its record sets.
 func (e *Examined) Mismatches() (all []Mismatch) {
 	movements, accounts := e.Keys()
 	organisation := e.Document.Organisation

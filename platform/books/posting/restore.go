@@ -76,7 +76,7 @@ func (r *Restored) Add(more Restored) {
 	r.Rows, r.Short = r.Rows+more.Rows, r.Short+more.Short
 }
 
-// errMoved: a document that is being changed came to the keys while they were waited for; start again.
+// errMoved: a document that is being changed got these keys while waiting for them; start again.
 var errMoved = errors.New("a document of the keys is being changed")
 
 const (

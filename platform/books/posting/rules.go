@@ -117,7 +117,7 @@ type Records struct {
 	Entries     []*ledger.Entries
 }
 
-// Refusal is a business control that said no: a valid outcome, not a failure.
+// Refusal by a business control: a valid outcome, not a failure.
 type Refusal struct {
 	Control string // which control
 	Message string // for the person

@@ -81,16 +81,16 @@ func (s *sequence) read(ctx context.Context, w *database.Work, takers []register
 	for _, t := range takers {
 		p := found[t.ID]
 		if p == nil || !p.held.Posted {
-			return nil, fmt.Errorf("%s %s has movements and is not posted: the audit says more", t.Type, t.ID)
+			return nil, fmt.Errorf("%s %s has movements but is not posted: run an audit for details", t.Type, t.ID)
 		}
 		all = append(all, p)
 	}
-	s.ask(w, all)
+	s.readCatalogs(w, all)
 	return all, w.Flush(ctx)
 }
 
-// ask queues reading the catalogs that the rules use, for all documents of a type together.
-func (s *sequence) ask(w *database.Work, all []*posted) {
+// readCatalogs queues reading the catalogs that the rules use, for all documents of a type together.
+func (s *sequence) readCatalogs(w *database.Work, all []*posted) {
 	byKind := map[string][]*document.Document{}
 	for _, p := range all {
 		byKind[p.kind.meta.Name] = append(byKind[p.kind.meta.Name], p.held)
@@ -133,7 +133,7 @@ func (s *sequence) record(ctx context.Context, w *database.Work, p *posted) erro
 		return err
 	}
 	after := p.before.replacing(records)
-	if err := s.took(p, after.movements[s.layered.Meta().Name], since); err != nil {
+	if err := s.recordTaken(p, after.movements[s.layered.Meta().Name], since); err != nil {
 		return err
 	}
 	s.writers.replace(p, d, after, s.restoration.How.Classic)
@@ -160,7 +160,7 @@ func (s *sequence) layers(ctx context.Context, w *database.Work, p *posted, late
 	p.facts.Layers[meta.Name] = given
 	keep(given, own, p.outside, meta)
 	if s.memory != nil {
-		return s.memory.lend(given, p.required), nil
+		return s.memory.addLayers(given, p.required), nil
 	}
 	var found *register.Aged
 	if later {
@@ -203,7 +203,7 @@ func (s *sequence) split(p *posted) error {
 		key := s.layered.Leading(own.Rows, row)
 		switch {
 		case !own.Expense[row]:
-			return errors.New("it both adds and uses layers, which cannot be ordered here")
+			return errors.New("it both adds and uses layers, which cannot be ordered in a restoration")
 		case !s.restores(key, p):
 			p.outside = append(p.outside, row)
 		default:
@@ -231,8 +231,8 @@ func (m Manner) totalsAt(date time.Time) time.Time {
 	return month
 }
 
-// took records what a document has taken from the restored keys.
-func (s *sequence) took(p *posted, m *register.Movements, since map[string]time.Time) error {
+// recordTaken records what a document has taken from the restored keys.
+func (s *sequence) recordTaken(p *posted, m *register.Movements, since map[string]time.Time) error {
 	if m == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 type Strategy string
 
 const (
-	// Lean wastes nothing: lines travel as arrays, everything needed comes in one round trip, only differences are
+	// Lean is the fastest: lines travel as arrays, everything needed comes in one round trip, only differences are
 	// written, set by set. The default.
 	Lean Strategy = "lean"
 	// Classic works as platforms of this kind do: through temp tables, one row per statement, whole record sets deleted
@@ -50,7 +50,7 @@ func (b *Books) With(s Strategy) (*Books, error) {
 	case Classic:
 		b.strategy = newClassic(b)
 	default:
-		return nil, fmt.Errorf("post by strategy %q: %s or %s", s, Lean, Classic)
+		return nil, fmt.Errorf("unknown posting strategy %q: use %s or %s", s, Lean, Classic)
 	}
 	return b, nil
 }

@@ -9,14 +9,14 @@ import (
 	"plimsoll/platform/data/database"
 )
 
-// Witness says which side of a contradiction between a document and its record sets was changed past the rules.
+// Witness says which side of a contradiction between a document and its record sets was changed outside the rules.
 type Witness string
 
 const (
-	Silent          Witness = ""          // it cannot tell
+	Silent          Witness = ""          // it does not tell
 	RecordsChanged  Witness = "rows"      // the record sets: what the rules make of the document is confirmed
 	DocumentChanged Witness = "document"  // the document: its record sets are confirmed
-	Undecided       Witness = "undecided" // some say this, some that
+	Undecided       Witness = "undecided" // the evidence is contradictory
 )
 
 // disputed are the stored rows that differ from what the rules make, by register and place; place 0 is a missing row.
@@ -48,8 +48,8 @@ type writes struct {
 	usual                                  int // all rows written as usual
 }
 
-// witnessWrites compares the numbers of the transactions that wrote the rows. Who writes a document and all its lines
-// past the rules makes most rows himself: then the record sets are the older ones.
+// witnessWrites compares the numbers of the transactions that wrote the rows. If a document and all its lines were
+// written outside the rules, most rows are of that transaction: then the record sets are the older ones.
 func (e *Examined) witnessWrites() Witness {
 	disputed := e.disputed()
 	n := e.countWrites(disputed)

@@ -59,7 +59,7 @@ func newClassic(meta *metadata.Accumulation) *classic {
 		c.aged = temptable.MustDefine(append([]temptable.Column{period}, all...))
 		c.layers = temptable.MustDefine(append([]temptable.Column{place, period}, all...), placeColumn)
 		c.layersSQL(meta, leading)
-		// Not an array: for each one the server would plan anew, as it then knows how many keys there are.
+		// Not an array: for each one the server would plan again, as it then knows how many keys there are.
 		var key []string
 		for i, a := range meta.Leading() {
 			key = append(key, fmt.Sprintf("$%d::%s", 4+i, a.SQL()))
@@ -143,8 +143,8 @@ WHERE {any_left} OR EXISTS (SELECT FROM {own} o WHERE {taken})`, statement.Names
 		}, "layers")
 }
 
-// writeSQL makes the statements of a record set. What is taken back and what is brought meet in one sum, as the order
-// of totals wants it.
+// writeSQL makes the statements of a record set. What is deleted and what is inserted is added up in one sum, so that
+// totals are written in order.
 func (c *classic) writeSQL(meta *metadata.Accumulation) {
 	columns := metadata.Columns(fields(meta))
 	dimensions, resources := metadata.Columns(meta.Dimensions), metadata.Names(meta.Resources)

@@ -156,7 +156,7 @@ func TestLayersAreReadUntilTheyHoldWhatIsRequired(t *testing.T) {
 	read("what is used up, by another", other, 4, "1.1=4")
 	read("what a paper has taken itself", taker, 4, "3.1=0 1.1=4 2.2=2")
 	s.replace(t, taker, taker.Period, taken, s.takes())
-	read("put back", other, 2, "3.1=2")
+	read("returned", other, 2, "3.1=2")
 
 	moved := recorderAt(3, 5)
 	s.replace(t, moved, first.Period, s.brings(first, 2), s.brings(first, 2))
@@ -279,7 +279,7 @@ FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 500)) r, generate_s
 	})
 	s.Exec(t, "VACUUM ANALYZE acc_batches, acc_batches_totals")
 	tables := []string{"acc_batches", "acc_batches_totals"}
-	before := []int{s.Looked(t, tables[0]), s.Looked(t, tables[1])}
+	before := []int{s.RowsLookedAt(t, tables[0]), s.RowsLookedAt(t, tables[1])}
 	keys, needed := rowset.New(s.Meta().Leading(), 0), rowset.New(s.Meta().Resources[:1], 0)
 	keys.Append(one(1))
 	needed.Append(amount.Quantity(12_000))
@@ -292,7 +292,7 @@ FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 500)) r, generate_s
 		t.Errorf("%d layers hold what is required, want 3", got)
 	}
 	for i, table := range tables {
-		if n := s.Looked(t, table) - before[i]; n > 20 {
+		if n := s.RowsLookedAt(t, table) - before[i]; n > 20 {
 			t.Errorf("looked at %d rows of %s, want a few", n, table)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // Erase queues deleting everything that a recorder has in the register, wherever it lies. Totals stay; see Resum.
 func (r *Register) Erase(w *database.Work, recorder id.ID) {
-	w.Queue("take back from "+r.meta.Name, "DELETE FROM "+r.meta.Table()+" WHERE recorder = $1", recorder)
+	w.Queue("delete from "+r.meta.Name, "DELETE FROM "+r.meta.Table()+" WHERE recorder = $1", recorder)
 }
 
 // Insert queues a record set of a recorder that has none. Totals stay; see Resum.

@@ -105,7 +105,7 @@ func TestABalanceOfWhatIsSoonUsedUpLooksAtWhatIsLeft(t *testing.T) {
 		r.Write(w, aRecorder(), fulfilled)
 	})
 	db.Exec(t, "VACUUM ANALYZE acc_plans_totals")
-	before := db.Looked(t, "acc_plans_totals")
+	before := db.RowsLookedAt(t, "acc_plans_totals")
 	keys := rowset.New(r.Meta().Dimensions[:1], 0)
 	keys.Append(one(1))
 	var left *rowset.Table
@@ -113,7 +113,7 @@ func TestABalanceOfWhatIsSoonUsedUpLooksAtWhatIsLeft(t *testing.T) {
 	if got := rowset.Column[amount.Money](left, "amount")[0]; got != 30 {
 		t.Errorf("%s are left, want 0.30", got)
 	}
-	if n := db.Looked(t, "acc_plans_totals") - before; n > 20 {
+	if n := db.RowsLookedAt(t, "acc_plans_totals") - before; n > 20 {
 		t.Errorf("looked at %d totals of %d, want a few", n, planned)
 	}
 }

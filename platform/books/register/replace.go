@@ -21,7 +21,7 @@ func (r *Register) Write(w *database.Work, recorder Recorder, m *Movements) {
 func (r *Register) Replace(w *database.Work, recorder Recorder, was time.Time, before, after *Movements) {
 	c := r.change(recorder, was, before, after)
 	if len(c.erased) > 0 {
-		w.Queue("take back from "+r.meta.Name, r.erase, recorder.ID, c.erased)
+		w.Queue("delete from "+r.meta.Name, r.erase, recorder.ID, c.erased)
 	}
 	if len(c.lines) > 0 {
 		args := c.rows.Arrays([]any{recorder.ID, recorder.Type, recorder.Organisation, c.lines, c.periods, c.expense})

@@ -52,7 +52,7 @@ type Taker struct {
 // Takers queues reading the documents that took from keys at or after their boundary, in the order of time.
 func (r *Register) Takers(w *database.Work, organisation id.ID, keys *rowset.Table) *[]Taker {
 	takers := &[]Taker{}
-	w.Queue("find who took from "+r.meta.Name, r.restoring.takers,
+	w.Queue("find consumers of "+r.meta.Name, r.restoring.takers,
 		keys.Arrays([]any{organisation})...).Rows(func(rows pgx.Rows) error {
 		var t Taker
 		err := rows.Scan(&t.ID, &t.Type, &t.Period)
@@ -68,7 +68,7 @@ func (r *Register) Takers(w *database.Work, organisation id.ID, keys *rowset.Tab
 // for it.
 func (r *Register) Untaken(w *database.Work, organisation, recorder id.ID, keys *rowset.Table,
 	moments []time.Time) *Aged {
-	return r.aged(w.Queue("read untaken layers of "+r.meta.Name, r.restoring.untaken,
+	return r.aged(w.Queue("read unused layers of "+r.meta.Name, r.restoring.untaken,
 		append(keys.Arrays([]any{organisation, recorder}), moments)...))
 }
 

@@ -128,7 +128,7 @@ func (x *Rewriter) Movements() int { return len(x.erased.lines) + len(x.brought.
 func (x *Rewriter) Write(w *database.Work, most int) {
 	name := x.register.meta.Name
 	for from, to := range parts(len(x.erased.lines), most) {
-		w.Queue("take back from "+name, x.register.eraseMany, x.erased.recorders[from:to], x.erased.lines[from:to])
+		w.Queue("delete from "+name, x.register.eraseMany, x.erased.recorders[from:to], x.erased.lines[from:to])
 	}
 	b := &x.brought
 	for from, to := range parts(len(b.lines), most) {

@@ -17,7 +17,7 @@ var (
 
 func init() { shelves.Store(&map[kind]*sync.Pool{}) }
 
-// kindsMax bounds the kinds of tables that are kept: a caller that describes its columns anew for each table gains
+// kindsMax bounds the kinds of tables that are kept: a caller that describes its columns again for each table gains
 // nothing from releasing it.
 const kindsMax = 1000
 
@@ -36,7 +36,7 @@ const releasedRows = 50
 // Releasing twice is a bug.
 func (t *Table) Release() {
 	if t.released {
-		panic("rowset: a table is released that nobody has")
+		panic("rowset: a released table is not in use")
 	}
 	if t.released = true; len(t.Attributes) == 0 || t.rows > releasedRows {
 		return

@@ -17,7 +17,7 @@ func accounting(r *metadata.Accounting) []Invariant {
 	return []Invariant{
 		{
 			ID: r.Name + ".entries", Title: r.Title +
-				": every entry has a debit and a credit account of the chart, and a sum",
+				": every entry has a debit and a credit account of the chart, and an amount",
 			Checked: count(r.Table(), "{document recorder}"), Args: []any{accounts},
 			Wrong: statement.SQL(`SELECT recorder_type || ' ' || recorder || ' line ' || line,
 	'two accounts of the chart, or one by different analytics, amount >= 0',
@@ -85,7 +85,7 @@ const (
 	turnoverDiffers  = "coalesce(t.debit, 0) <> coalesce(m.debit, 0) OR coalesce(t.credit, 0) <> coalesce(m.credit, 0)"
 )
 
-// nothingSQL is a check that another one makes since a clean point.
+// nothingSQL selects nothing: since a clean point another check covers this one.
 func nothingSQL(totals string) string { return "SELECT '', '', '' FROM " + totals + " WHERE false" }
 
 func analyticsSQL(r *metadata.Accounting) string {
@@ -134,7 +134,7 @@ WHERE {differs}`, statement.Names{
 }
 
 // turnoversOfMonthsSQL compares all-time turnovers with the sums of the months, in one pass over the totals: split by
-// split, since who writes one writes the other.
+// split, since whatever writes one writes the other.
 func turnoversOfMonthsSQL(r *metadata.Accounting) string {
 	side := func(name, which string) string {
 		return fmt.Sprintf("coalesce(sum(%s) FILTER (WHERE period %s 'infinity'), 0)", name, which)

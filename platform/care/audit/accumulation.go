@@ -29,14 +29,14 @@ func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invaria
 	if r.Controlled {
 		all = append(all, Invariant{
 			ID: r.Name + ".controlled", Title: r.Title +
-				": nothing is below zero, and nothing is worth something where nothing is left",
+				": no balance is negative, and no value remains where no quantity does",
 			Checked: count(r.Totals(), current+" AND "+ofKey(r)), Wrong: shortSQL(r),
 		})
 	}
 	if r.Layered {
 		all = append(all, Invariant{
 			ID: r.Name + ".dated", Title: r.Title +
-				": layers are used up by the dates of the documents that brought them",
+				": layers are dated by the documents that brought them",
 			Checked: count(r.Totals(), current), Wrong: misdatedSQL(r),
 		})
 	}
@@ -48,7 +48,7 @@ func accumulation(app *metadata.Application, r *metadata.Accumulation) []Invaria
 
 func covers(r, covered *metadata.Accumulation) Invariant {
 	return Invariant{
-		ID: r.Name + ".covers", Title: fmt.Sprintf("%s: there is at least what is needed for %s", r.Title,
+		ID: r.Name + ".covers", Title: fmt.Sprintf("%s: there is at least as much as %s needs", r.Title,
 			covered.Title),
 		Checked: count(covered.Totals(), "period = 'infinity' AND "+ofKey(r)),
 		Wrong: statement.SQL(`SELECT {subject}, '>= ' || c.needed, coalesce(t.{resource}, 0)::text

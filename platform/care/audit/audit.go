@@ -1,5 +1,5 @@
 // Package audit checks the invariants of the books of any application: totals equal movements, posted documents and no
-// others have movements, numbers are unique. It is set-based and uses one snapshot, so it may run beside live posting.
+// others have movements, numbers are unique. It is set-based and uses one snapshot, so it may run during live posting.
 //
 //	all:     every invariant in whole                                  clean ──▶ a clean point is kept
 //	changed: census ─▶ what differs from the clean point ─▶ invariants of that   clean ──▶ the clean point moves

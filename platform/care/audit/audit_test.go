@@ -90,7 +90,7 @@ func TestChangesSinceACleanPoint(t *testing.T) {
 	}
 }
 
-// TestOneMissingTableDoesNotEndAnAudit finds another damage beside it.
+// TestOneMissingTableDoesNotEndAnAudit also finds other damage.
 func TestOneMissingTableDoesNotEndAnAudit(t *testing.T) {
 	s := shop(t)
 	s.Clean(t)
@@ -104,7 +104,7 @@ func TestOneMissingTableDoesNotEndAnAudit(t *testing.T) {
 	}
 	for _, c := range r.Checks {
 		if c.Invariant == "sales.monthly" && c.Examples[0].Subject != "table acc_sales" {
-			t.Errorf("%+v", c)
+			t.Errorf("check %+v, want the missing table named", c)
 		}
 	}
 }

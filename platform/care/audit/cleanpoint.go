@@ -17,7 +17,7 @@ import (
 type stamp uint64
 
 // after is the condition that an xmin is not below the stamp. Frozen rows keep their xmin. An id that has wrapped
-// around counts as a new row, which costs work but is no mistake; stamps that are further back than reach are not used.
+// around counts as a new row, which costs work but is not wrong; stamps that are further back than reach are not used.
 func (s stamp) after(column string) string {
 	if s == 0 {
 		return "true"
@@ -74,11 +74,11 @@ func lastPoint(ctx context.Context, tx pgx.Tx, o origin, digest string) (p *poin
 	case err != nil:
 		return nil, "", fmt.Errorf("read clean point: %w", err)
 	case system != o.system || db != o.database || !written || p.since > o.now:
-		return nil, "the base was restored or copied since it was last clean, and its rows have new stamps", nil
+		return nil, "the base was restored or copied since it was last clean, so its rows have new transaction ids", nil
 	case o.now-p.since > reach:
 		return nil, "too many transactions since the base was last clean", nil
 	case p.digest != digest:
-		return nil, "the invariants or the tables are others than when the base was last clean", nil
+		return nil, "the invariants or the tables have changed since the base was last clean", nil
 	}
 	return p, "", p.read(ctx, tx)
 }

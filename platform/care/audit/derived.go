@@ -95,12 +95,12 @@ type derived struct {
 	bytes     int64
 }
 
-// derive posts documents in the scope anew in memory, over several connections; tx has the snapshot.
+// derive posts documents in the scope again in memory, over several connections; tx has the snapshot.
 func (a *auditing) derive(ctx context.Context, tx pgx.Tx, all []derivation, s scope) error {
 	var chunks []derived
 	for _, d := range all {
 		check := &a.report.Checks[d.check]
-		if a.without(check, d.reads) {
+		if a.reportMissing(check, d.reads) {
 			continue
 		}
 		within := s

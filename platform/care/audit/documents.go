@@ -13,7 +13,7 @@ func documents(app *metadata.Application, d *metadata.Document) []Invariant {
 	return []Invariant{
 		{
 			ID: d.Name + ".posted", Title: d.Title +
-				": posted documents have movements in every register that they must, others in none",
+				": posted documents have movements in every required register, others in none",
 			Checked: count(d.Table(), "{document id}"), Wrong: postedSQL(app, d),
 		},
 		{

@@ -7,11 +7,11 @@ import (
 	"plimsoll/platform/books/group"
 )
 
-// groups of objects that are changed over several transactions are whole or not done at all, unless somebody works on
-// them. Who works is no part of a snapshot, so groups are looked at as they are now.
+// groups of objects that are changed over several transactions are whole or not done at all, unless they are in
+// progress. A snapshot does not show who is working on them, so groups are looked at as they are now.
 func (a *auditing) groups(ctx context.Context) error {
 	check := Check{Invariant: "groups.whole",
-		Title: "Work over several transactions is complete or undone, unless somebody works on it"}
+		Title: "Work over several transactions is complete or undone, unless it is in progress"}
 	left, err := group.Left(ctx, a.db)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 // clocks of workers and of the server may differ by this much.
 const clocks = 24 * time.Hour
 
-// identity: what a document is known by is what it was made with. Its number has the form of its type, and number and
-// author are those that its id is sealed with; ids of earlier versions have no seals. Its date is one that is accepted.
+// identity: a document's number and author are those it was made with. Its number has the form of its type, and its id
+// is sealed with number and author; ids of earlier versions have no seals. Its date is one that is accepted.
 func identity(d *metadata.Document) Invariant {
 	broken := id.BrokenSealSQL("t.id", document.SealsSQL(d))
 	return Invariant{
@@ -43,9 +43,9 @@ WHERE {document t.id} AND ({form} OR {number} OR {author} OR {date}) AND c.broke
 // forgotten is how long before they are forgotten operations are looked for: clocks differ.
 const forgotten = time.Hour
 
-// acknowledged: who makes a document notes its operation in the same transaction, and operations are forgotten in the
-// order of time. So each document made since the oldest operation that is left, and not too long ago, has one. The time
-// is that of its id, by which the key of the table is sorted.
+// acknowledged: creating a document records its operation in the same transaction, and operations are deleted in the
+// order of time. So each document made since the oldest operation that is left, and not too long ago, has one. The
+// time is that of its id, by which the key of the table is sorted.
 func acknowledged(d *metadata.Document) Invariant {
 	const since = `t.id >= (SELECT (left(h, 8) || '-' || substr(h, 9) || '-0000-0000-000000000000')::uuid
 	FROM (SELECT lpad(to_hex((extract(epoch FROM greatest(coalesce(min(made_at), now()),
@@ -53,7 +53,7 @@ func acknowledged(d *metadata.Document) Invariant {
 	within := statement.SQL(since, statement.Names{"kept": (posting.KeyRetention - forgotten).String()})
 	return Invariant{
 		ID: d.Name + ".acknowledged", Title: d.Title +
-			": documents made since the oldest operation that is remembered have theirs",
+			": documents made since the oldest recorded operation have an operation",
 		Checked: count(d.Table()+" t", "{document t.id} AND "+within),
 		Wrong: statement.SQL(`SELECT '{type} ' || t.number || ' ' || t.id{mark}operation',
 	'the operation that made it', 'none'
@@ -64,14 +64,14 @@ FROM {headers} t WHERE {document t.id} AND {within}
 	}
 }
 
-// performers: every remembered operation is of a user of the organisation, or of none: a job's.
+// performers: every recorded operation belongs to a user of the organisation, or to none: a job's.
 func performers(app *metadata.Application) []Invariant {
 	authors, known := app.Catalog(app.Authors)
 	if !known {
 		return nil
 	}
 	return []Invariant{{
-		ID: "operations.performers", Title: "Every acknowledged operation is of a user of its organisation",
+		ID: "operations.performers", Title: "Every acknowledged operation belongs to a user of its organisation",
 		Checked: count("plimsoll_operation", "{document document}"),
 		Wrong: statement.SQL(`SELECT o.document_type || ' ' || o.document{mark}operation.author',
 	'a user of organisation ' || o.organisation, o.author || coalesce(' of organisation ' || u.organisation,
@@ -88,7 +88,7 @@ WHERE {document o.document} AND o.author <> {none} AND u.organisation IS DISTINC
 // would hide costs in the wrong order; the replay goes past it.
 func dated(app *metadata.Application, r *metadata.Accumulation) Invariant {
 	return Invariant{
-		ID: r.Name + "_boundary.moments", Title: r.Title + ", boundary: each lies at a document of its organisation",
+		ID: r.Name + "_boundary.moments", Title: r.Title + ", boundary: each is at a document of its organisation",
 		Checked: count(r.Boundary(), "true"),
 		Wrong: statement.SQL(`SELECT 'organisation=' || b.organisation{leading}{mark}moment',
 	'the moment of a document of the organisation, or no boundary', b.moment::text

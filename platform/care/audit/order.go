@@ -21,7 +21,8 @@ import (
 //	layer brought ──▶ behind the others of its key
 //	layer taken   ──▶ must be of the first with anything left, not more than that, and of its value in proportion
 //
-// From the boundary of a key on, nothing can be said until it is restored; a boundary that lies at no document is none.
+// From the boundary of a key on, nothing can be checked until it is restored; a boundary that is not at a document is
+// ignored.
 type ordering struct {
 	meta  *metadata.Accumulation
 	check int // in the report
@@ -37,7 +38,7 @@ func (a *auditing) orderings() (all []ordering) {
 			continue
 		}
 		a.report.Checks = append(a.report.Checks, Check{Invariant: r.Name + ".order",
-			Title: r.Title + ": taken in the order of time, each at its cost, as a replay of all movements finds"})
+			Title: r.Title + ": a replay of all movements finds layers taken in the order of time, each at its cost"})
 		all = append(all, ordering{r, len(a.report.Checks) - 1})
 	}
 	return all
@@ -78,7 +79,7 @@ func (l layerLeft) String() string {
 func (o ordering) task(a *auditing, s scope) (task, bool) {
 	check := &a.report.Checks[o.check]
 	switch {
-	case a.without(check, o.meta.Table()+" "+o.meta.Boundary()):
+	case a.reportMissing(check, o.meta.Table()+" "+o.meta.Boundary()):
 		return task{}, false
 	case s.holdsAsBefore(o.meta.Table() + " " + o.meta.Boundary()):
 		check.Unchanged = true

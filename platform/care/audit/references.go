@@ -25,7 +25,7 @@ type stored struct {
 	required  string // condition that a row has what is required; "" if nothing is
 	shared    bool   // by organisations
 	columns   []metadata.Attribute
-	own       []metadata.Attribute // that every such row has and must have given, beside those of the description
+	own       []metadata.Attribute // that every such row has and must have given, besides those of the description
 }
 
 // owner and author are references that rows have without being described.
@@ -205,7 +205,7 @@ func referredSQL(app *metadata.Application, a metadata.Attribute) (table, kind s
 func lines(d *metadata.Document, s *metadata.Section) Invariant {
 	return Invariant{
 		ID: d.Name + "_" + s.Name + ".headers", Title: d.Title + ", " + s.Name +
-			": every line has its header, of the same organisation, and lines are counted from 1",
+			": every line has its header, of the same organisation, and lines are numbered from 1",
 		Checked: count(d.SectionTable(s), "{document document}"),
 		Wrong: statement.SQL(
 			`SELECT '{type} ' || coalesce(h.number, '?') || ' ' || t.document{mark}{section} ' || t.line,
@@ -262,7 +262,7 @@ WHERE d.posted AND {document d.id} AND ({wrong}) AND c.broken`, statement.Names{
 	}
 }
 
-// counter: a counter is beyond all numbers drawn from it, or the next document could not be written.
+// counter: a counter is beyond all numbers taken from it, or the next document could not be written.
 func counter(d *metadata.Document) Invariant {
 	return Invariant{
 		ID: d.Name + ".counter", Title: d.Title + ": the counter of each organisation is beyond the numbers used",

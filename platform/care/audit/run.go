@@ -54,7 +54,7 @@ func Run(ctx context.Context, db *database.Database, app *metadata.Application, 
 	a.report = Report{Mode: options.Mode, Checks: make([]Check, len(invariants))}
 	a.snapshot = snapshot{db: db, connections: max(1, min(Connections(options.Connections), db.Connections()-1)),
 		progress: options.Progress}
-	err := see(ctx, db, func(tx pgx.Tx, name string) error {
+	err := withSnapshot(ctx, db, func(tx pgx.Tx, name string) error {
 		a.name = name
 		return a.look(ctx, tx)
 	})
@@ -98,7 +98,7 @@ type auditing struct {
 
 func (a *auditing) look(ctx context.Context, tx pgx.Tx) (err error) {
 	if a.db.Connections() < 2 {
-		return fmt.Errorf("needs two connections, one to hold the snapshot")
+		return fmt.Errorf("an audit needs two connections, one to hold the snapshot")
 	}
 	if a.origin, err = originOf(ctx, tx); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (a *auditing) look(ctx context.Context, tx pgx.Tx) (err error) {
 		err = a.all(ctx, a.checks(s, a.options.Share))
 	default:
 		tasks := a.checks(s, 1)
-		if a.keeps() {
+		if a.canKeep() {
 			tasks = append(tasks, a.census()...)
 		}
 		err = a.all(ctx, tasks)
@@ -170,8 +170,8 @@ func (a *auditing) estimate() time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// keeps says whether a clean point can be stored.
-func (a *auditing) keeps() bool {
+// canKeep says whether a clean point can be stored.
+func (a *auditing) canKeep() bool {
 	return a.options.Keep && a.report.Mode != Sample && a.origin.tableThere && !a.origin.recovery
 }
 
@@ -282,7 +282,7 @@ func (a *auditing) checks(s scope, share float64) (tasks []task) {
 			bytes = int64(float64(bytes) * share)
 		}
 		without := Check{Invariant: invariant.ID, Title: invariant.Title}
-		if a.without(&without, invariant.Checked+invariant.Wrong) {
+		if a.reportMissing(&without, invariant.Checked+invariant.Wrong) {
 			a.report.Checks[i] = without
 			continue
 		}
@@ -323,7 +323,7 @@ func (a *auditing) keep(ctx context.Context) error {
 	case a.origin.recovery:
 		a.report.Unkept = "the server is a standby"
 	case !a.origin.tableThere:
-		a.report.Unkept = "the base was made by an older version, and is brought forward when a worker starts"
+		a.report.Unkept = "the base was made by an older version; starting a worker upgrades it"
 	default:
 		err := keep(ctx, a.db, a.origin, a.digest, a.counted)
 		if ctx.Err() != nil {

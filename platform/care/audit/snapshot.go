@@ -36,8 +36,8 @@ type task struct {
 const reading = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
 SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL timezone = 'UTC'`
 
-// see opens the snapshot, calls do with the first connection, and ends it.
-func see(ctx context.Context, db *database.Database, do func(pgx.Tx, string) error) error {
+// withSnapshot opens the snapshot, calls do with the first connection, and ends it.
+func withSnapshot(ctx context.Context, db *database.Database, do func(pgx.Tx, string) error) error {
 	return begin(ctx, db, "", func(tx pgx.Tx) error {
 		var name string
 		if err := tx.QueryRow(ctx, "SELECT pg_export_snapshot()").Scan(&name); err != nil {

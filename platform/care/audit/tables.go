@@ -55,8 +55,8 @@ func (a *auditing) inBooks(table string) bool {
 	return slices.ContainsFunc(a.relations, func(r relation) bool { return r.name == table })
 }
 
-// without reports each missing table or column that a check reads as a violation; false: none is missing.
-func (a *auditing) without(c *Check, sql string) bool {
+// reportMissing reports each missing table or column that a check reads as a violation; false: none is missing.
+func (a *auditing) reportMissing(c *Check, sql string) bool {
 	if len(a.absent) == 0 {
 		return false
 	}

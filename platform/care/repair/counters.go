@@ -32,15 +32,16 @@ func (p *planning) operation(ctx context.Context, w *database.Work, f finding) e
 	lost := posting.LostMark + v.String()
 	s := Step{Class: Resubmit, Object: fmt.Sprintf("operation %q of %s %s", strings.TrimSuffix(key, lost), kind, v),
 		Document: v, Risk: Low, Changes: []Change{{"key", "done", "free"}},
-		Why: "acknowledged, and gone: its client must send it again with the same key; it is noted until then"}
+		Why: "acknowledged, but its document is gone: the client must send it again with the " +
+			"same key; it stays recorded until then"}
 	sql := "UPDATE plimsoll_operation SET key = key || '" + lost + "' WHERE document = $1 AND key = $2"
 	switch freed := strings.HasSuffix(key, lost); {
 	case r.forget:
-		s.Why = "acknowledged, and gone: nobody looks for it any more"
+		s.Why = "acknowledged, but its document is gone: its record is deleted"
 		s.Changes = []Change{{"key", "done", "forgotten"}}
 		sql = "DELETE FROM plimsoll_operation WHERE document = $1 AND key = $2"
 	case freed:
-		s.Skipped = "its key is free, and its client has not sent it again; --forget-lost gives it up"
+		s.Skipped = "its key is free, but its client has not sent it again; --forget-lost gives it up"
 		p.add(s)
 		return nil
 	}

@@ -27,13 +27,13 @@ func (r *Repairer) repairDocument(d documentRef, organisation id.ID, planned Ste
 		}
 		switch again := judge(e, nil); {
 		case slices.ContainsFunc(planned.After, func(v id.ID) bool { return !r.repaired[v] }):
-			return false, skip("it refers to a document that is not repaired")
+			return false, skip("it refers to a document that was not repaired")
 		case again.Class == "":
 			return false, nil
 		case len(planned.After) > 0 && again.Class == Restore:
 			return false, skip(again.Why)
 		case len(planned.After) > 0 && again.Risk == High && !r.trust:
-			return false, skip(again.Why + ": --trust-documents does it")
+			return false, skip(again.Why + ": --trust-documents repairs it anyway")
 		case len(planned.After) > 0:
 		case !slices.Equal(again.Changes, planned.Changes):
 			return false, errChanged
@@ -47,7 +47,7 @@ func (r *Repairer) repairDocument(d documentRef, organisation id.ID, planned Ste
 		}
 		e.Repair(w)
 		if err := w.Flush(ctx); database.IsUniqueViolation(err) {
-			return false, skip("another document has recorded what it would")
+			return false, skip("another document has already recorded the same")
 		} else if err != nil {
 			return false, err
 		}
@@ -56,7 +56,7 @@ func (r *Repairer) repairDocument(d documentRef, organisation id.ID, planned Ste
 }
 
 // errChanged: others have changed the object; the same command makes a new plan.
-const errChanged = skip("it was changed since the plan was made: repeat the repair")
+const errChanged = skip("it was changed since the plan was made: run the repair again")
 
 // verify after a step that the document is in order, in the step's own transaction, which is undone if it is not.
 func (r *Repairer) verify(ctx context.Context, w *database.Work, d documentRef) error {
@@ -65,7 +65,7 @@ func (r *Repairer) verify(ctx context.Context, w *database.Work, d documentRef) 
 		return err
 	}
 	if s := judge(e, nil); s.Class != "" {
-		return skip(fmt.Sprintf("it would not be in order: %s: %s instead of %s", s.Changes[0].Field,
+		return skip(fmt.Sprintf("it would still be wrong: %s: %s instead of %s", s.Changes[0].Field,
 			s.Changes[0].Has, s.Changes[0].WillHave))
 	}
 	return nil

@@ -100,8 +100,8 @@ func Journal(ctx context.Context, db *database.Database, path string) (added int
 		return 0, err
 	}
 	if newest < last {
-		return 0, problem.New(problem.Usage, fmt.Errorf("journal %s has %d steps, and the database only %d of them: "+
-			"it was restored from an older backup", path, last, newest), "name another file")
+		return 0, problem.New(problem.Usage, fmt.Errorf("journal %s has %d steps, the database only %d of them: it "+
+			"was restored from an older backup", path, last, newest), "name another file")
 	}
 	out := json.NewEncoder(file)
 	for _, e := range entries {
@@ -126,7 +126,7 @@ func lastEntry(file io.Reader, name string) (last, end int64, err error) {
 		if errors.Is(err, io.EOF) {
 			begins := `{"database":"` + name + `"`
 			if !strings.HasPrefix(string(line), begins) && !strings.HasPrefix(begins, string(line)) {
-				return 0, 0, errors.New("it is not a journal of repairs")
+				return 0, 0, errors.New("it is not a repair journal")
 			}
 			return last, end, nil
 		}
@@ -135,10 +135,10 @@ func lastEntry(file io.Reader, name string) (last, end int64, err error) {
 		}
 		var e Entry
 		if err := json.Unmarshal(line, &e); err != nil || e.Step == 0 {
-			return 0, 0, errors.New("it is not a journal of repairs")
+			return 0, 0, errors.New("it is not a repair journal")
 		}
 		if e.Database != name {
-			return 0, 0, errors.New("it is of another database")
+			return 0, 0, errors.New("it belongs to another database")
 		}
 		last, end = e.Step, end+int64(len(line))
 	}

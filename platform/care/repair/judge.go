@@ -38,33 +38,33 @@ func judge(e *posting.Examined, findings []finding) Step {
 	case len(s.Changes) == 0:
 		return Step{}
 	case e.Refused:
-		s.Class, s.Why = Restore, "its rules cannot make anything of the document"
+		s.Class, s.Why = Restore, "its rules reject the document"
 	case !d.Posted:
 		s.Class, s.Risk, s.Why = reverseUnposted(e)
 	case e.NothingRecorded():
 		s.Class, s.Risk, s.Why = Repost, High, "nothing of it is recorded"
 		if e.Totals == posting.RecordsChanged || e.Totals != posting.DocumentChanged && e.WrittenAtOnce() {
-			s.Risk, s.Why = Low, "nothing of it is recorded, and the document is as it was written"
+			s.Risk, s.Why = Low, "nothing of it is recorded, and the document is unchanged"
 		}
 	case !recorded:
-		s.Class, s.Risk, s.Why = Repost, Low, "what it has recorded is what its rules make of it"
+		s.Class, s.Risk, s.Why = Repost, Low, "its records agree with what its rules make of it"
 	default:
 		s.Class, s.Risk, s.Why = weigh(e)
 	}
 	return s
 }
 
-// reverseUnposted weighs the witnesses about what a document has recorded that says it is not posted. Whatever they
-// say, the person decides: the document may be posted again.
+// reverseUnposted weighs the witnesses on the records of a document that is marked as not posted. Whatever they say,
+// the user decides: the document may be posted again.
 func reverseUnposted(e *posting.Examined) (Class, Risk, string) {
 	says := func(w posting.Witness) bool { return e.Totals == w || e.Writes == w }
 	switch {
 	case says(posting.DocumentChanged) || says(posting.Undecided):
-		return Reverse, High, "it says that it is not posted, and totals or transactions say that it was"
+		return Reverse, High, "it is marked as not posted, but totals or transactions show that it was"
 	case says(posting.RecordsChanged):
 		return Reverse, Low, "it is not posted"
 	}
-	return Reverse, High, "it is not posted, and nothing says that it never was"
+	return Reverse, High, "it is not posted, and nothing shows that it never was"
 }
 
 // weigh the witnesses about a document that contradicts its record sets.
@@ -72,30 +72,30 @@ func weigh(e *posting.Examined) (Class, Risk, string) {
 	says := func(w posting.Witness) bool { return e.Totals == w || e.Writes == w }
 	switch {
 	case says(posting.DocumentChanged) && says(posting.RecordsChanged):
-		return Restore, "", "totals and transactions contradict each other about which side was changed"
+		return Restore, "", "totals and transactions contradict each other on which side was changed"
 	case says(posting.DocumentChanged):
 		return Restore, "", "the document was changed: " + reason(e)
 	case says(posting.RecordsChanged):
-		return Repost, Low, "what it has recorded was changed: " + reason(e)
+		return Repost, Low, "its records were changed: " + reason(e)
 	case len(e.Own) > 0:
-		return Restore, "", "nothing says whether the document or what it has recorded was changed"
+		return Restore, "", "nothing shows whether the document or its records were changed"
 	}
-	return Repost, High, "nothing says whether the document or what it has recorded was changed"
+	return Repost, High, "nothing shows whether the document or its records were changed"
 }
 
 func reason(e *posting.Examined) string {
 	var reasons []string
 	switch e.Totals {
 	case posting.RecordsChanged:
-		reasons = append(reasons, "totals are those of the document")
+		reasons = append(reasons, "totals agree with the document")
 	case posting.DocumentChanged:
-		reasons = append(reasons, "totals are those of what is recorded")
+		reasons = append(reasons, "totals agree with the records")
 	}
 	switch e.Writes {
 	case posting.RecordsChanged:
-		reasons = append(reasons, "it was written by another transaction than the document")
+		reasons = append(reasons, "they were written by a different transaction than the document")
 	case posting.DocumentChanged:
-		reasons = append(reasons, "it was written by another transaction than what is recorded")
+		reasons = append(reasons, "it was written by a different transaction than its records")
 	}
 	return strings.Join(reasons, "; ")
 }

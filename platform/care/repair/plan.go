@@ -83,15 +83,15 @@ func (p *planning) sort(f finding) {
 	switch {
 	case f.invariant == "groups": // finishing or undoing one is not for a repair to decide
 	case f.Found == "missing" && f.Expected == "there":
-		p.lost(f, f.Subject, "a table of the books is not there")
+		p.lost(f, f.Subject, "a table of the books is missing")
 	case f.about == "operations":
 		p.operations = append(p.operations, f)
 	case f.about == "counter":
 		p.counter(f)
 	case f.about == "references" && strings.HasPrefix(f.invariant, "cat_"):
-		p.lost(f, f.Subject, "a catalog refers to what is not there")
+		p.lost(f, f.Subject, "a catalog refers to an element that does not exist")
 	case f.about == "values":
-		p.lost(f, f.Subject, "a catalog has what it cannot have")
+		p.lost(f, f.Subject, "a catalog has an invalid value")
 	case f.about == "acknowledged", f.about == "performers":
 		p.lost(f, "operation of "+f.Subject, "only the client knows its key")
 	case (f.about == "references" || f.about == "moments") && strings.HasSuffix(f.invariant, "_boundary"):
@@ -137,7 +137,7 @@ func (p *planning) document(ctx context.Context, w *database.Work, d documentRef
 	}
 	_, known := p.app.Document(d.kind)
 	if !known {
-		return p.reverse(ctx, w, d, recorded, recorded.registers, "no type of documents is called "+d.kind)
+		return p.reverse(ctx, w, d, recorded, recorded.registers, "there is no document type "+d.kind)
 	}
 	e, err := p.books.Examine(ctx, w, d.kind, d.id)
 	if err != nil {
@@ -150,7 +150,8 @@ func (p *planning) document(ctx context.Context, w *database.Work, d documentRef
 	if stray := slices.DeleteFunc(slices.Clone(recorded.registers), func(name string) bool {
 		return slices.Contains(meta.Recorded(), name)
 	}); len(stray) > 0 {
-		if err := p.reverse(ctx, w, d, recorded, stray, "documents of this type record nothing there"); err != nil {
+		if err := p.reverse(ctx, w, d, recorded, stray, "documents of this type "+
+			"record nothing in that register"); err != nil {
 			return err
 		}
 	}
@@ -184,7 +185,7 @@ func (p *planning) deferDependents() {
 		e.Document.References(func(a *metadata.Attribute, v id.ID) {
 			if a.Documents != nil && v != s.Document && wrong[v] != "" && !broken && !slices.Contains(s.After, v) {
 				s.After = append(s.After, v)
-				s.Why = "it refers to " + wrong[v] + ": judged again when that is repaired"
+				s.Why = "it refers to " + wrong[v] + ": judged again once that is repaired"
 			}
 		})
 		if len(s.After) > 0 {

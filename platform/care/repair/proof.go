@@ -17,7 +17,7 @@ import (
 )
 
 // sum of the hashes of rows. It does not depend on their order, and sums of parts add up, so that what a step says it
-// changed can be taken from what has changed in all.
+// changed can be subtracted from all changes.
 type sum struct {
 	Rows int64  `json:"rows"`
 	Hash string `json:"hash"` // decimal
@@ -146,8 +146,8 @@ func (p *proof) explained(steps []proof) (tables int, rows int64, err error) {
 		}
 	}
 	if len(others) > 0 {
-		return 0, 0, errors.New("something else has changed meanwhile in " + strings.Join(others, ", ") +
-			": others write, or a step wrote what it did not say")
+		return 0, 0, errors.New("something else has meanwhile changed in " + strings.Join(others, ", ") +
+			": other sessions write, or a step wrote more than it declared")
 	}
 	return len(p.after), rows, nil
 }

@@ -29,7 +29,7 @@ func (r *Repairer) refuseLoad(ctx context.Context) error {
 			return err
 		}
 		return problem.New(problem.Environment, fmt.Errorf("%d other sessions use the database (%s)", others, names),
-			"end them, or --online: each step locks what it changes, and users wait for it")
+			"end them, or use --online: each step then locks what it changes, and users wait for it")
 	})
 }
 
@@ -42,7 +42,7 @@ JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = $1::regclass AND a.amname = '
 	indexSQL = "SELECT bt_index_check($1::regclass, true)"
 )
 
-// refusePhysical: what lies on damaged pages must not be trusted, and writing beside them may destroy what could be
+// refusePhysical: what lies on damaged pages must not be trusted, and writing near them may destroy what could be
 // saved. The check tables are made and dropped in one transaction, so nothing stays.
 func (r *Repairer) refusePhysical(ctx context.Context) error {
 	return r.db.Borrow(ctx, func(c *pgx.Conn) error {
@@ -56,7 +56,7 @@ func (r *Repairer) refusePhysical(ctx context.Context) error {
 			return err
 		}
 		if failures > 0 {
-			return physical(fmt.Errorf("the server has met %d pages with a wrong checksum", failures))
+			return physical(fmt.Errorf("the server has found %d pages with a wrong checksum", failures))
 		}
 		_, err = tx.Exec(ctx, "SET LOCAL statement_timeout = 0; CREATE EXTENSION IF NOT EXISTS amcheck")
 		if ctx.Err() != nil {
@@ -64,7 +64,7 @@ func (r *Repairer) refusePhysical(ctx context.Context) error {
 		}
 		if err != nil {
 			return problem.New(problem.Environment, fmt.Errorf("look for physical damage: %w", err),
-				"a superuser may: CREATE EXTENSION amcheck; GRANT EXECUTE on verify_heapam and bt_index_check")
+				"as a superuser: CREATE EXTENSION amcheck; GRANT EXECUTE on verify_heapam and bt_index_check")
 		}
 		for _, t := range schema.Tables(r.app) {
 			if err := soundTable(ctx, tx, t.Name); err != nil {
@@ -103,7 +103,7 @@ func soundTable(ctx context.Context, tx pgx.Tx, table string) error {
 	return nil
 }
 
-// damaged tells what a check finds from what keeps it from checking.
+// damaged distinguishes what a check finds from what prevents it.
 func damaged(what string, err error) error {
 	if slices.Contains([]string{"XX001", "XX002"}, database.State(err)) ||
 		strings.Contains(err.Error(), "invalid page") {

@@ -32,13 +32,13 @@ const (
 	Resubmit Class = "resubmit"
 	// Repost writes what the rules make of a document: computed attributes, movements, records, entries, their totals.
 	Repost Class = "repost"
-	// Reverse takes back what no posted document has recorded.
+	// Reverse deletes what no posted document has recorded.
 	Reverse Class = "reverse"
 	// Rebuild sums totals from movements, and drops boundaries of nothing.
 	Rebuild Class = "rebuild"
 	// Renumber moves a counter beyond the numbers used.
 	Renumber Class = "renumber"
-	// Restore is damage to what everything follows from: a document itself or a catalog. Only a backup has it.
+	// Restore is damage to what everything follows from: a document itself or a catalog. Only a backup contains it.
 	Restore Class = "restore"
 )
 
@@ -50,7 +50,7 @@ type Risk string
 
 const (
 	Low  Risk = "low"  // a second source confirms what is written
-	High Risk = "high" // nothing confirms that the document is the side that was not changed
+	High Risk = "high" // nothing confirms that the document is the unchanged side
 )
 
 // Change of a field.
@@ -96,12 +96,12 @@ type Options struct {
 	Documents []id.ID
 	// TrustDocuments carries out steps of high risk too.
 	TrustDocuments bool
-	// ForgetLost deletes what is noted of acknowledged operations whose documents are gone, without waiting for their
+	// ForgetLost deletes the records of acknowledged operations whose documents are gone, without waiting for their
 	// clients to send them again.
 	ForgetLost bool
 	// Online allows other sessions. Steps lock what they change, but what is not changed cannot be proven then.
 	Online bool
-	// Audit is how the books are looked at.
+	// Audit is how the books are audited.
 	Audit audit.Options
 	// Backup, if any, is called before the first step is carried out, and not when there is none; an error ends the
 	// repair.
@@ -202,13 +202,13 @@ func choose(steps []Step, o Options) {
 		s := &steps[i]
 		switch {
 		case s.Class == Restore:
-			s.Skipped = "only a backup has it"
+			s.Skipped = "only a backup contains it"
 		case len(o.Only) > 0 && !slices.Contains(o.Only, s.Class):
-			s.Skipped = "not of the classes asked for"
+			s.Skipped = "not one of the requested classes"
 		case len(o.Documents) > 0 && !slices.Contains(o.Documents, s.Document):
-			s.Skipped = "not of the documents asked for"
+			s.Skipped = "not one of the requested documents"
 		case s.Risk == High && !o.TrustDocuments:
-			s.Skipped = "nothing confirms the document: --trust-documents does it"
+			s.Skipped = "nothing confirms the document: --trust-documents repairs it anyway"
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (r *Repairer) exclusively(ctx context.Context, do func() error) error {
 		}
 		if !free {
 			return problem.New(problem.Environment, errors.New("another repair of this database is running"),
-				"wait for it; what it has done is in its journal")
+				"wait until it ends; its journal shows what it has done")
 		}
 		defer func() {
 			_, _ = c.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(lockKey))
@@ -257,7 +257,7 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 		return err
 	}
 	if o.Online {
-		report.Untouched = "not proven: others may have written meanwhile"
+		report.Untouched = "not proven: other sessions may have written meanwhile"
 		return nil
 	}
 	if err := r.wholeDigests(ctx, &whole.after); err != nil {
@@ -265,7 +265,7 @@ func (r *Repairer) carryOut(ctx context.Context, o Options, report *Report) erro
 	}
 	tables, rows, err := whole.explained(changed)
 	if err == nil {
-		report.Untouched = fmt.Sprintf("%d tables, %d rows: nothing differs but what the steps wrote", tables, rows)
+		report.Untouched = fmt.Sprintf("%d tables, %d rows: nothing changed except what the steps wrote", tables, rows)
 	}
 	return err
 }
@@ -291,7 +291,7 @@ func (r *Repairer) carryOutSteps(ctx context.Context, o Options, report *Report)
 		left[s.Document]--
 		r.repaired[s.Document] = left[s.Document] == 0
 		if s.Done = done; !done {
-			s.Skipped = "in order by now"
+			s.Skipped = "already in order"
 			continue
 		}
 		report.Done++

@@ -133,7 +133,7 @@ func TestReverse_WhatNobodyPosted(t *testing.T) {
 	r := runRepair(t, s, repair.Options{})
 	wantRepaired(t, s, r, before)
 	if one := step(r, repair.Reverse, true); one == nil || one.Risk != repair.Low {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("steps %+v, want a reversal of low risk", r.Steps)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestReverse_NotOfALostDocument(t *testing.T) {
 	before := rows(t, s)
 	r := runRepair(t, s, repair.Options{TrustDocuments: true})
 	if one := step(r, repair.Restore, false); one == nil || one.Document != d.ID || r.Done != 0 {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("steps %+v, want the document left to a backup", r.Steps)
 	}
 	same(t, s, before)
 }
@@ -183,11 +183,11 @@ func TestReverse_BesideARepostOfTheSameDocument(t *testing.T) {
 	r := runRepair(t, s, repair.Options{})
 	wantRepaired(t, s, r, before)
 	if step(r, repair.Reverse, true) == nil || step(r, repair.Repost, true) == nil {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("steps %+v, want a reversal and a reposting", r.Steps)
 	}
 }
 
-// A document that stays wrong keeps its witness, whatever else about it was repaired.
+// A document that stays wrong keeps the totals that show it, whatever else about it was repaired.
 func TestTotalsUnderAWrongDocumentStay(t *testing.T) {
 	s := shop(t)
 	d := receipt(t, s, 1)
@@ -197,7 +197,7 @@ func TestTotalsUnderAWrongDocumentStay(t *testing.T) {
 	before := rows(t, s)
 	r := runRepair(t, s, repair.Options{})
 	if step(r, repair.Reverse, true) == nil || step(r, repair.Restore, false) == nil || r.Open() == 0 {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("steps %+v, want a reversal, and the document left to a backup", r.Steps)
 	}
 	if after := rows(t, s); after["acc_stock_totals"] != before["acc_stock_totals"] {
 		t.Errorf("totals are\n%s", after["acc_stock_totals"])
@@ -212,7 +212,7 @@ func TestReverse_OfADocumentThatWasPosted(t *testing.T) {
 	before := rows(t, s)
 	r := runRepair(t, s, repair.Options{})
 	if one := step(r, repair.Reverse, false); one == nil || one.Risk != repair.High || r.Done != 0 {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("steps %+v, want a reversal of high risk that is not done", r.Steps)
 	}
 	same(t, s, before)
 
@@ -311,7 +311,7 @@ func TestRepost_Refused(t *testing.T) {
 	s.Exec(t, "DELETE FROM plimsoll_number WHERE kind = 'receipt'")
 	r := runRepair(t, s, repair.Options{})
 	if one := step(r, repair.Repost, false); one == nil || !strings.Contains(one.Skipped, "its rules refuse it now") {
-		t.Errorf("%+v", r.Steps)
+		t.Errorf("steps %+v, want a reposting that the rules refuse", r.Steps)
 	}
 	if step(r, repair.Renumber, true) == nil || r.Open() == 0 {
 		t.Errorf("%d violations: %+v", r.Open(), r.Steps)
@@ -330,7 +330,7 @@ func TestBoundaryBehindAWrongOrderOfCosts(t *testing.T) {
 		t.Errorf("%d boundaries at the issue", n)
 	}
 	if again := runRepair(t, s, repair.Options{}); len(again.Steps) != 0 {
-		t.Errorf("%+v", again.Steps)
+		t.Errorf("steps of a second repair: %+v, want none", again.Steps)
 	}
 }
 
@@ -390,7 +390,7 @@ func TestRefused_DamagedTable(t *testing.T) {
 	_, err := tryRepair(t, s, repair.Options{})
 	if !errors.Is(err, repair.ErrPhysical) || problem.ClassOf(err) != problem.Threshold ||
 		!strings.Contains(err.Error(), "cat_goods") {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want physical damage of cat_goods", err)
 	}
 	same(t, s, before)
 	if n := s.Count(t, "SELECT count(*) FROM pg_extension"); n != extensions {

@@ -18,11 +18,12 @@ func (p *planning) orphan(ctx context.Context, w *database.Work, d documentRef, 
 	}
 	switch {
 	case there.lines:
-		s.Why = "its header is gone, and lines of it are there"
+		s.Why = "its header is gone, but lines of it exist"
 	case there.operation && len(there.registers) > 0:
-		s.Why = "it was acknowledged, and only what it has recorded is left"
+		s.Why = "it was acknowledged, but only its records are left"
 	case len(there.registers) > 0:
-		return p.reverse(ctx, w, d, there, there.registers, "there is no such document, nor an operation that made it")
+		return p.reverse(ctx, w, d, there, there.registers, "there is no such "+
+			"document, and no operation that created it")
 	default:
 		return nil
 	}
@@ -49,11 +50,11 @@ func (p *planning) reverse(ctx context.Context, w *database.Work, d documentRef,
 	}
 	switch claimed {
 	case posting.DocumentChanged, posting.Undecided:
-		s.Class, s.Risk, s.Why = Restore, "", why+", but totals have what it has recorded: it was posted"
+		s.Class, s.Risk, s.Why = Restore, "", why+", but totals contain its records: it was posted"
 		p.add(s)
 		return nil
 	case posting.Silent:
-		s.Risk, s.Why = High, why+"; totals do not say whether it was ever posted"
+		s.Risk, s.Why = High, why+"; totals do not show whether it was ever posted"
 	}
 	r := p.Repairer
 	s.act = func(ctx context.Context, w *database.Work, p *proof) (bool, error) {

@@ -16,11 +16,11 @@ import (
 func (p *planning) addRebuilds() {
 	for _, name := range p.books.RegistersWithTotals() {
 		s := Step{Class: Rebuild, Object: "totals of " + name, Risk: Low,
-			Why: "they are not the sums of what moved them"}
+			Why: "they are not the sums of the movements"}
 		for _, v := range p.totals[name] {
 			c := Change{v.Subject, v.Found, v.Expected}
 			if key, _, _ := strings.Cut(v.Subject, " month="); len(p.under[name][key]) > 0 {
-				c.WillHave = "as the documents above make it"
+				c.WillHave = "as the documents above determine"
 			}
 			s.Changes = append(s.Changes, c)
 		}
@@ -66,7 +66,7 @@ func (p *planning) addBoundary(e *posting.Examined, findings []finding) {
 		}
 		name, d, r := f.invariant, e.Document, p.Repairer
 		p.add(Step{Class: Rebuild, Object: name + " boundary of " + d.Meta.Name + " " + d.Number + " " + d.ID.String(),
-			Document: d.ID, Risk: Low, Why: "costs behind it are put in order by 'plimsoll restore'",
+			Document: d.ID, Risk: Low, Why: "'plimsoll restore' corrects the costs after it",
 			Changes: []Change{{f.Field, f.Found, f.Expected}},
 			act: func(ctx context.Context, w *database.Work, p *proof) (bool, error) {
 				table := name
@@ -85,18 +85,18 @@ func (p *planning) addBoundary(e *posting.Examined, findings []finding) {
 	}
 }
 
-// boundary of a key that nothing can have, or at no document: a boundary may be too early, but this one is of nothing.
-// Where costs are out of order, the replay names the first document, and the boundary is set there. What is at no
-// document is taken back before documents are written, which makes them changed ones.
+// boundary of a key without movements, or not at a document: a boundary may be too early, but this one belongs to
+// nothing. Where costs are out of order, the replay names the first document, and the boundary is set there. A
+// boundary that is not at a document is removed before documents are written, which makes them changed ones.
 func (p *planning) boundary(f finding) {
 	name := strings.TrimSuffix(f.invariant, "_boundary")
 	v, err := id.Parse(uuidPattern.FindString(f.Subject))
 	if err != nil {
 		return
 	}
-	r, class, why := p.Repairer, Rebuild, "nothing was ever moved under its key"
+	r, class, why := p.Repairer, Rebuild, "there are no movements under its key"
 	if f.about == "moments" {
-		class, why = Reverse, "no document lies there"
+		class, why = Reverse, "it is not at a document"
 	}
 	p.add(Step{Class: class, Object: name + " boundary of " + f.Subject, Risk: Low,
 		Why: why, Changes: []Change{{f.Field, f.Found, "no boundary"}},

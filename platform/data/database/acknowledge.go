@@ -32,7 +32,7 @@ func (db *Database) startWatcher() {
 		}})
 }
 
-// FlushesLag tells that as many answers wait for the log as may: new work should be refused before it begins.
+// FlushesLag reports that the maximum number of answers wait for the log: new work should be refused before it begins.
 func (db *Database) FlushesLag() bool { return db.watcher != nil && db.watcher.Full() }
 
 // Durability says how operations commit.

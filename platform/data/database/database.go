@@ -1,5 +1,5 @@
 // Package database owns the connections to PostgreSQL and the unit of work. Statements are queued and travel together,
-// one flush is one round trip, and a unit of work that met a deadlock, a serialization failure or a lost connection is
+// one flush is one round trip, and a unit of work that hit a deadlock, a serialization failure or a lost connection is
 // repeated as a whole or reported.
 //
 //	Run:   queue … Flush ─ queue … Flush ─ return nil ──▶ last flush + COMMIT, tag checked ──▶ done
@@ -81,7 +81,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		// the parser's own message would repeat the connection string, and perhaps a password
-		return nil, problem.New(problem.Usage, fmt.Errorf("read connection string: not a URL nor key=value pairs"),
+		return nil, problem.New(problem.Usage, fmt.Errorf("read connection string: neither a URL nor key=value pairs"),
 			"for example postgres://user@127.0.0.1:5432/erp")
 	}
 	options = options.withDefaults()
@@ -123,7 +123,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Database, error) {
 	return db, nil
 }
 
-// mayDelay: only a superuser, or whom one lets, may set the delay of a group commit.
+// mayDelay: only superusers, and users to whom one has granted it, may set the delay of a group commit.
 func (db *Database) mayDelay(ctx context.Context) error {
 	if !db.plan.Uses(durability.Group) {
 		return nil
@@ -150,7 +150,7 @@ func (o Options) withDefaults() Options {
 
 func (o Options) check() error {
 	if o.Chain < 1 {
-		return fmt.Errorf("chains of %d statements: at least 1", o.Chain)
+		return fmt.Errorf("chains of %d statements: must be at least 1", o.Chain)
 	}
 	return errors.Join(o.TempTables.Check(), o.Lifetime.check())
 }

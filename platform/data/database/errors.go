@@ -43,13 +43,13 @@ func IsLockTimeout(err error) bool { return State(err) == "55P03" }
 // IsStatementTimeout: a statement ran for too long.
 func IsStatementTimeout(err error) bool { return State(err) == "57014" }
 
-// IsDiskFull: the server has no room on one of its disks.
+// IsDiskFull: one of the server's disks is full.
 func IsDiskFull(err error) bool { return State(err) == "53100" }
 
 // IsOutOfRange: a sum no longer fits its column.
 func IsOutOfRange(err error) bool { return State(err) == "22003" }
 
-// IsConnectionLost: the connection broke in mid-work, and it is unknown whether a COMMIT arrived.
+// IsConnectionLost: the connection broke in the middle of the work, and it is unknown whether a COMMIT arrived.
 func IsConnectionLost(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -67,8 +67,8 @@ func IsConnectionLost(err error) bool {
 		errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed")
 }
 
-// IsUnavailable: the database could not be used at all: it is down, refuses us, or has no room for more sessions or
-// locks.
+// IsUnavailable: the database could not be used at all: it is down, refuses the connection, or cannot take more
+// sessions or locks.
 func IsUnavailable(err error) bool {
 	state := State(err)
 	return IsConnectionLost(err) || errors.As(err, new(*pgconn.ConnectError)) || state == "53300" ||

@@ -64,10 +64,11 @@ func (l Lifetime) withDefaults() Lifetime {
 func (l Lifetime) check() error {
 	switch {
 	case l.AtLeast < 0 || l.Check < 0 || l.EvictPause < 0:
-		return fmt.Errorf("connection lifetime %s, checked every %s, pause %s: not negative", l.AtLeast, l.Check,
+		return fmt.Errorf("connection lifetime %s, checked "+
+			"every %s, pause %s: must not be negative", l.AtLeast, l.Check,
 			l.EvictPause)
 	case l.Jitter > 0 && l.Jitter < jitterUnit:
-		return fmt.Errorf("connection lifetime with a random part of %s: at least %s", l.Jitter, jitterUnit)
+		return fmt.Errorf("connection lifetime with a random part of %s: must be at least %s", l.Jitter, jitterUnit)
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (l Lifetime) apply(config *pgxpool.Config) {
 	config.HealthCheckPeriod = l.Check
 }
 
-// beforeClose drops the connection's temp tables in small steps. It runs beside the pool, except when the whole pool
+// beforeClose drops the connection's temp tables in small steps. It runs in the background, except when the whole pool
 // closes.
 func (db *Database) beforeClose(conn *pgx.Conn) {
 	p := poolOf(conn)
@@ -90,13 +91,13 @@ func (db *Database) beforeClose(conn *pgx.Conn) {
 	defer cancel()
 	before := p.Counters
 	defer func() { db.temp.add(difference(p.Counters, before)) }()
-	if p.Doubtful() {
-		rows, _ := conn.Query(ctx, temptable.TruthSQL)
+	if p.Stale() {
+		rows, _ := conn.Query(ctx, temptable.ExistingSQL)
 		relations, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
 			return
 		}
-		p.Believe(relations)
+		p.SetExisting(relations)
 		p.Committed()
 	}
 	for p.Size() > l.EvictStep { // the last step is left to the connection's end

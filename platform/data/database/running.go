@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Label names the operation that a unit of work belongs to. Client is what whoever asks calls it.
+// Label names the operation that a unit of work belongs to. Client is the client's name for it.
 type Label struct{ Operation, User, Organisation, Client string }
 
 type labelKey struct{}
@@ -62,7 +62,7 @@ func (db *Database) Longer(than time.Duration) (units []Running) {
 	return units
 }
 
-// Working are the operations by backend that have a connection now: as whoever asked calls them, or as we do.
+// Working are the operations by backend that have a connection now: by the client's name, or else by ours.
 func (db *Database) Working() map[uint32]string {
 	db.running.mutex.Lock()
 	defer db.running.mutex.Unlock()
@@ -75,7 +75,7 @@ func (db *Database) Working() map[uint32]string {
 	return working
 }
 
-// LockTimeout names the backend that waited in vain for a lock.
+// LockTimeout names the backend whose wait for a lock timed out.
 type LockTimeout struct {
 	Backend uint32
 	Err     error

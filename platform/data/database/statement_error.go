@@ -24,7 +24,7 @@ func (e *StatementError) Unwrap() error { return e.Err }
 // sending anything, that is the first one, whichever was at fault.
 func (w *Work) failed(ctx context.Context, chain []*Statement, at int, err error) error {
 	if at == 0 {
-		at = w.blame(ctx, chain, err)
+		at = w.findFailed(ctx, chain, err)
 	}
 	if at < 0 {
 		return fmt.Errorf("one of %d statements, %s to %s: %w", len(chain), chain[0].name, chain[len(chain)-1].name,
@@ -33,10 +33,10 @@ func (w *Work) failed(ctx context.Context, chain []*Statement, at int, err error
 	return &StatementError{chain[at].name, w.sent - len(chain) + at + 1, err}
 }
 
-// blame finds the statement that failed before any was executed. The driver quotes the text of one whose arguments do
-// not fit. It does not name one that the server refused to prepare, and in a failed transaction the server says no
+// findFailed finds the statement that failed before any was executed. The driver quotes the text of one whose arguments
+// do not fit. It does not name one that the server refused to prepare, and in a failed transaction the server says no
 // more; so each statement whose text can be refused is prepared again on its own, without executing it.
-func (w *Work) blame(ctx context.Context, chain []*Statement, err error) int {
+func (w *Work) findFailed(ctx context.Context, chain []*Statement, err error) int {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
 		for i, s := range chain {

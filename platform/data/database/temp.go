@@ -22,7 +22,7 @@ func poolOf(conn *pgx.Conn) *temptable.Pool {
 
 func doubtPool(conn *pgx.Conn) {
 	if p := poolOf(conn); p != nil {
-		p.Doubt()
+		p.Invalidate()
 	}
 }
 
@@ -56,7 +56,7 @@ func (w *Work) tempPool() *temptable.Pool {
 		if w.temp = poolOf(w.conn.Conn()); w.temp == nil {
 			w.temp = temptable.NewPool(w.db.options.TempTables)
 			w.conn.Conn().PgConn().CustomData()[poolKey] = w.temp
-			w.temp.Doubt() // a borrower may have left tables with these names
+			w.temp.Invalidate() // a borrower may have left tables with these names
 		}
 		w.tempBefore = w.temp.Counters
 	}
@@ -67,8 +67,8 @@ func (w *Work) tempPool() *temptable.Pool {
 // tables flushes the queue; asking for all tables in one call saves round trips.
 func (w *Work) Temp(ctx context.Context, structures ...temptable.Structure) ([]*temptable.Table, error) {
 	p := w.tempPool()
-	if p.Doubtful() {
-		if err := w.askTruth(ctx, p); err != nil {
+	if p.Stale() {
+		if err := w.listTemp(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -82,9 +82,9 @@ func (w *Work) Temp(ctx context.Context, structures ...temptable.Structure) ([]*
 	return lent, nil
 }
 
-func (w *Work) askTruth(ctx context.Context, p *temptable.Pool) error {
+func (w *Work) listTemp(ctx context.Context, p *temptable.Pool) error {
 	var existing []string
-	w.enqueue("list temp tables", temptable.TruthSQL).Rows(func(r pgx.Rows) error {
+	w.enqueue("list temp tables", temptable.ExistingSQL).Rows(func(r pgx.Rows) error {
 		var name string
 		err := r.Scan(&name)
 		existing = append(existing, name)
@@ -93,7 +93,7 @@ func (w *Work) askTruth(ctx context.Context, p *temptable.Pool) error {
 	if err := w.Flush(ctx); err != nil {
 		return err
 	}
-	p.Believe(existing)
+	p.SetExisting(existing)
 	return nil
 }
 
@@ -165,7 +165,7 @@ type probed struct {
 func (w *Work) settle() {
 	returned, answers := w.returned, w.probed
 	w.returned, w.probed = nil, nil
-	if w.temp == nil || w.temp.Doubtful() {
+	if w.temp == nil || w.temp.Stale() {
 		return // the end of the unit of work asks first
 	}
 	for _, a := range answers {
@@ -201,8 +201,8 @@ func (w *Work) returnAll(ctx context.Context) error {
 	if err := w.flushUnread(ctx); err != nil {
 		return err
 	}
-	if w.temp.Doubtful() && len(w.temp.Lent()) > 0 {
-		if err := w.askTruth(ctx, w.temp); err != nil {
+	if w.temp.Stale() && len(w.temp.Lent()) > 0 {
+		if err := w.listTemp(ctx, w.temp); err != nil {
 			return err
 		}
 	}
@@ -231,17 +231,17 @@ func (w *Work) watch(s *Statement, tag pgconn.CommandTag) error {
 	case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "COPY", "SET", "ANALYZE", "LOCK", "TRUNCATE":
 		return nil
 	case "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PREPARE":
-		w.doubt()
+		w.invalidateTemp()
 		return fmt.Errorf("%s is not allowed: a unit of work begins and commits its own transaction", tag)
 	default: // DDL, DISCARD, DO, CALL
-		w.doubt()
+		w.invalidateTemp()
 		return nil
 	}
 }
 
-func (w *Work) doubt() {
+func (w *Work) invalidateTemp() {
 	if w.temp != nil {
-		w.temp.Doubt()
+		w.temp.Invalidate()
 	}
 }
 

@@ -36,7 +36,7 @@ type history struct {
 	aborted bool
 }
 
-// The pool must believe what the server knows, after every step of whatever happens to a connection.
+// The pool must agree with the server, after every step of whatever happens to a connection.
 func TestTempTables_BeliefEqualsTheServersTruth(t *testing.T) {
 	admin := databasetest.Open(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -206,7 +206,7 @@ func (h *history) endMark(kind string) error {
 		return err
 	}
 	h.lent = nil
-	if pool := h.w.TempPool(); !pool.Doubtful() {
+	if pool := h.w.TempPool(); !pool.Stale() {
 		h.lent = pool.Lent()
 	}
 	return nil
@@ -262,7 +262,7 @@ func (h *history) check(when string) {
 		h.Fatalf("%s: %v", when, err)
 	}
 	pool := h.w.TempPool()
-	if pool.Doubtful() {
+	if pool.Stale() {
 		return // it knows that it does not know
 	}
 	if belief := pool.Relations(); !slices.Equal(belief, truth) {

@@ -98,7 +98,7 @@ func TestTempTables_WarmUnitNeedsNoRoundTripForThem(t *testing.T) {
 	db := connect(t, database.Options{})
 	use(t, db, 1, 1)
 	if warm := use(t, db, 1, 1); warm.RoundTrips != 2 { // fills and their counts; truncates with COMMIT
-		t.Errorf("%+v", warm)
+		t.Errorf("counted %+v, want two round trips", warm)
 	}
 }
 

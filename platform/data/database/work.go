@@ -215,7 +215,7 @@ func (w *Work) rollback(ctx context.Context) {
 			w.temp.RolledBack()
 			w.temp.Abandon()
 			w.temp.Committed()
-			w.temp.Doubt()
+			w.temp.Invalidate()
 		}
 		return
 	}

@@ -244,7 +244,7 @@ func TestOpenKeepsThePasswordOutOfErrors(t *testing.T) {
 		"postgres://u:s3cret@127.0.0.1:1/x"} {
 		if _, err := database.Open(t.Context(), dsn, database.Options{}); err == nil ||
 			strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%v", err)
+			t.Errorf("%v, want an error without the password", err)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrDisagree: a worker that does not wait with its reads would show what another one has not made durable.
-var ErrDisagree = errors.New("another worker of this database has another durability")
+var ErrDisagree = errors.New("another worker of this database has a different durability")
 
 // DisagreeHint says what to do about it.
 const DisagreeHint = "start all workers of a database with durable-ack, or none"

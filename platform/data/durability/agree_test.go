@@ -32,13 +32,13 @@ func TestWorkersOfADatabaseAgree(t *testing.T) {
 	must("", false).Close() // a command
 	_, err := open("sync", true)
 	if !errors.Is(err, durability.ErrDisagree) || problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
-		t.Errorf("a worker that does not wait is let in beside one that does: %v", err)
+		t.Errorf("a worker that does not wait is admitted together with one that does: %v", err)
 	}
 	first.Close()
 	other := must("sync", true) // when it is gone
 	defer other.Close()
 	if _, err := open("durable-ack", true); !errors.Is(err, durability.ErrDisagree) {
-		t.Errorf("a worker that waits is let in beside one that does not: %v", err)
+		t.Errorf("a worker that waits is admitted together with one that does not: %v", err)
 	}
 }
 

@@ -136,7 +136,8 @@ func TestTheAnswerComesAfterTheFlush(t *testing.T) {
 	go func() { strict <- read(ctx, db) }()
 	patience.Until(t, "both wait", func() bool { return db.FlushFigures().Waiting == 2 })
 	rounds := db.FlushFigures().Rounds
-	patience.Until(t, "the watcher has asked in vain", func() bool { return db.FlushFigures().Rounds > rounds+5 })
+	patience.Until(t, "the watcher has asked "+
+		"without success", func() bool { return db.FlushFigures().Rounds > rounds+5 })
 	select {
 	case err := <-answered:
 		t.Errorf("the answer came before the flush: %v", err)

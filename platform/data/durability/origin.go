@@ -48,8 +48,9 @@ var harden = []string{"begin",
 	"SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
 	"SELECT pg_logical_emit_message(true, 'plimsoll', '') WHERE NOT pg_is_in_recovery()", "commit"}
 
-// Harden makes durable what anybody committed before, in one round trip. What a standby shows is durable already, there
-// and on its primary: it applies only what it has flushed, and is sent only what its primary has.
+// Harden makes everything durable that was committed before, by any session, in one round trip. What a standby shows
+// is durable already, there and on its primary: it applies only what it has flushed, and is sent only what its primary
+// has.
 func Harden(ctx context.Context, conn *pgx.Conn) error {
 	batch := &pgx.Batch{}
 	for _, sql := range harden {
@@ -67,7 +68,7 @@ type ends struct {
 	standbys      bool // that must have it, too
 }
 
-func look(ctx context.Context, conn *pgx.Conn) (e ends, err error) {
+func readLogEnds(ctx context.Context, conn *pgx.Conn) (e ends, err error) {
 	err = conn.QueryRow(ctx, `SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint,
 		(pg_current_wal_flush_lsn() - '0/0')::bigint, current_setting('synchronous_standby_names') <> ''`).
 		Scan(&e.insert, &e.flush, &e.standbys)

@@ -63,9 +63,9 @@ func Parse(text string) (Plan, error) {
 		}
 		switch m := Mode(mode); {
 		case !m.known(named):
-			return Plan{}, fmt.Errorf("no durability %q: %s; CLASS=relaxed for reading", mode, list())
+			return Plan{}, fmt.Errorf("no durability %q: use %s; CLASS=relaxed for reading", mode, list())
 		case !named && i > 0:
-			return Plan{}, fmt.Errorf("durability %q: a second mode for all; CLASS=%s is expected", text, part)
+			return Plan{}, fmt.Errorf("durability %q: a second mode without a class; write CLASS=%s", text, part)
 		case !named:
 			p.otherwise = m
 		case class == "" || p.classes[class] != "":

@@ -25,7 +25,7 @@ const (
 
 // ErrUnknown: the operation was committed, but a crash or promotion may have undone it before its log was flushed.
 // Repeating it under its idempotency key gives the answer or carries it out.
-var ErrUnknown = errors.New("it is not known whether the operation is durable: repeat it with its idempotency key")
+var ErrUnknown = errors.New("the operation may not be durable: repeat it with its idempotency key")
 
 // Options of a watcher.
 type Options struct {
@@ -257,12 +257,12 @@ func (w *Watcher) identify(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// lose drops the connection: nobody knows what happened to the log that answers wait for.
+// lose drops the connection: what happened to the log that answers wait for is unknown.
 func (w *Watcher) lose() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.ticket = 0
-	w.begin()
+	w.closeBatch()
 	for _, b := range w.asked {
 		w.end(b, ErrUnknown)
 	}
@@ -296,9 +296,9 @@ func (w *Watcher) listen(ctx context.Context, conn *pgx.Conn) bool {
 // round flushes, or asks how far the log is flushed, and wakes the answers that it was flushed for. Who comes meanwhile
 // waits for the next round: what it committed may be behind what this one flushes.
 func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err error) {
-	commits := w.ask()
+	commits := w.beginRound()
 	if w.options.Poll || !commits {
-		ends, err := look(ctx, conn)
+		ends, err := readLogEnds(ctx, conn)
 		if err != nil {
 			return false, err
 		}
@@ -317,17 +317,17 @@ func (w *Watcher) round(ctx context.Context, conn *pgx.Conn) (progress bool, err
 	return w.answer(func(*batch) bool { return true }), nil
 }
 
-// ask begins a round for all who wait now; it reports whether one of them has committed anything.
-func (w *Watcher) ask() (commits bool) {
+// beginRound begins a round for all who wait now; it reports whether one of them has committed anything.
+func (w *Watcher) beginRound() (commits bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figures.Rounds++
-	w.begin()
+	w.closeBatch()
 	return slices.ContainsFunc(w.asked, func(b *batch) bool { return b.committed })
 }
 
-// begin the round of those who wait now; who comes later joins another batch.
-func (w *Watcher) begin() {
+// closeBatch starts the round of all who wait now; later ones join another batch.
+func (w *Watcher) closeBatch() {
 	if w.coming != nil {
 		w.asked = append(w.asked, w.coming)
 		w.coming = nil

@@ -30,7 +30,7 @@ func TestARoundAnswersThoseWhoWaitedBeforeIt(t *testing.T) {
 		return one
 	}
 	first := wait(true)
-	if !w.ask() {
+	if !w.beginRound() {
 		t.Error("a commit is taken for a read")
 	}
 	second := wait(true)
@@ -38,7 +38,7 @@ func TestARoundAnswersThoseWhoWaitedBeforeIt(t *testing.T) {
 	if !answered(first) || answered(second) {
 		t.Errorf("answered: %t before the round, %t in it", answered(first), answered(second))
 	}
-	w.ask()
+	w.beginRound()
 	if w.answer(func(*batch) bool { return true }); !answered(second) {
 		t.Error("the next round does not answer")
 	}
@@ -65,7 +65,7 @@ func TestReadsWaitForTheEndThatWasAskedFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, ends := range c.looks {
-				if w.ask() {
+				if w.beginRound() {
 					t.Error("a read is taken for a commit")
 				}
 				_, standbys := w.reached(ends)
@@ -118,11 +118,11 @@ func TestGivingUp(t *testing.T) {
 		t.Errorf("gave up: %v, %+v", err, w.Figures())
 	}
 	left := w.coming
-	w.ask()
+	w.beginRound()
 	w.answer(func(*batch) bool { return true })
 	w.giveUp(left)
 	if f := w.Figures(); f.Waiting != 0 || f.Answers != 4 || f.Unknown != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("figures %+v, want four answers, two of them unknown", f)
 	}
 	_ = w.Wait(ctx, origin) // leaves a batch without answers
 	<-w.wake

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-var errFormat = errors.New("not a reference: 36 characters expected")
+var errFormat = errors.New("not an id: 36 characters expected")
 
 // ID refers to a catalog element or a document. The zero ID is the empty reference.
 type ID [16]byte

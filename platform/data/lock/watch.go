@@ -77,7 +77,7 @@ func (w *Watch) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := w.look(ctx); err != nil && ctx.Err() == nil {
-			w.log.Debug("watch of locks", "error", err)
+			w.log.Debug("watch locks", "error", err)
 			w.disconnect()
 		}
 	}
@@ -111,7 +111,7 @@ func (w *Watch) look(ctx context.Context) error {
 		return err
 	}
 	w.written = len(long) > 0
-	return w.ask(ctx, long)
+	return w.readBlockers(ctx, long)
 }
 
 // The row of a killed worker is removed when its backend is gone or belongs to another worker.
@@ -155,7 +155,7 @@ LEFT JOIN pg_stat_activity a ON a.pid = b.pid
 	LEFT JOIN plimsoll_running r ON r.backend = b.pid AND r.started = a.backend_start
 ORDER BY a.xact_start`
 
-func (w *Watch) ask(ctx context.Context, long []database.Running) error {
+func (w *Watch) readBlockers(ctx context.Context, long []database.Running) error {
 	if len(long) == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@
 //	RolledBack           the notes are undone, newest first: a table created in the
 //	                     transaction is missing again, a dropped one is back with its rows
 //	Savepoint, Release   a mark among the notes; RolledBackTo undoes down to it and keeps it
-//	Doubt                something happened that the pool did not see (DISCARD, foreign DDL, a
+//	Invalidate           something happened that the pool did not see (DISCARD, foreign DDL, a
 //	                     borrowed connection, an error after which nobody knows whether COMMIT
 //	                     came through): before the next use the server is asked what exists
 //	(connection lost)    the pool is kept with the connection and dies with it

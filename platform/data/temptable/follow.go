@@ -54,15 +54,15 @@ func (p *Pool) end() {
 // Committed follows COMMIT.
 func (p *Pool) Committed() {
 	p.end()
-	p.shaken = false
+	p.invalidated = false
 }
 
 // RolledBack follows ROLLBACK of the transaction, whoever sent it.
 func (p *Pool) RolledBack() {
 	p.undo(0)
 	p.end()
-	p.doubtful = p.doubtful || p.shaken
-	p.shaken = false
+	p.stale = p.stale || p.invalidated
+	p.invalidated = false
 }
 
 // Savepoint precedes SAVEPOINT; what it returns follows. Later notes may be made between the two.
@@ -80,7 +80,7 @@ func (p *Pool) RolledBackTo(name string) {
 	}
 	p.marks = p.marks[:i+1]
 	p.undo(p.marks[i].at)
-	p.doubtful = p.doubtful || p.shaken
+	p.stale = p.stale || p.invalidated
 }
 
 // Released follows RELEASE: the savepoint and later ones are gone, the changes since then stay.
@@ -99,19 +99,19 @@ func (p *Pool) find(name string) int {
 	return -1
 }
 
-// Doubt says that something happened that the pool did not see.
-func (p *Pool) Doubt() { p.doubtful, p.shaken = true, true }
+// Invalidate says that something happened that the pool did not see.
+func (p *Pool) Invalidate() { p.stale, p.invalidated = true, true }
 
-// Doubtful says that the server must be asked before the next use: send TruthSQL and pass the result to Believe.
-func (p *Pool) Doubtful() bool { return p.doubtful }
+// Stale says that the server must be asked before the next use: send ExistingSQL and pass the result to SetExisting.
+func (p *Pool) Stale() bool { return p.stale }
 
-// TruthSQL lists the tables of the pool that this session has.
-const TruthSQL = `SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relname ^@ '` +
+// ExistingSQL lists the tables of the pool that this session has.
+const ExistingSQL = `SELECT relname::text FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relname ^@ '` +
 	Prefix + `' AND relkind = 'r'`
 
-// Believe adopts the server's list of existing tables. Their content is then unknown; a table in use stays in use if it
-// exists.
-func (p *Pool) Believe(relations []string) {
+// SetExisting adopts the server's list of existing tables. Their content is then unknown; a table in use stays in use
+// if it exists.
+func (p *Pool) SetExisting(relations []string) {
 	existing := map[string]bool{}
 	for _, name := range relations {
 		hash, ordinal, ours := parse(name)
@@ -130,5 +130,5 @@ func (p *Pool) Believe(relations []string) {
 			p.note(t, state{})
 		}
 	}
-	p.doubtful, p.shaken = false, true // what was learned here is undone with the transaction
+	p.stale, p.invalidated = false, true // what was learned here is undone with the transaction
 }

@@ -30,7 +30,7 @@ const (
 // Clearings are all.
 var Clearings = []Clearing{Always, Ask, Known, Delete}
 
-// DeletedMost rows of a table are deleted before it is truncated: nothing else makes room of them.
+// DeletedMost rows of a table are deleted before it is truncated: nothing else reclaims their space.
 const DeletedMost = 2000
 
 // Statistics says whether a table's statistics are gathered when it was filled.
@@ -72,11 +72,11 @@ func (o Options) WithDefaults() Options {
 func (o Options) Check() error {
 	switch {
 	case o.Max < MaxMin:
-		return fmt.Errorf("a pool of %d temp tables: at least %d", o.Max, MaxMin)
+		return fmt.Errorf("a pool of %d temp tables: must be at least %d", o.Max, MaxMin)
 	case !slices.Contains(Clearings, o.Clearing):
-		return fmt.Errorf("clear temp tables by %q: always, ask, known or delete", o.Clearing)
+		return fmt.Errorf("unknown clearing of temp tables %q: use always, ask, known or delete", o.Clearing)
 	case o.Statistics != Gathered && o.Statistics != NotGathered:
-		return fmt.Errorf("statistics of temp tables %q: gathered or not gathered", o.Statistics)
+		return fmt.Errorf("statistics of temp tables %q: must be gathered or not gathered", o.Statistics)
 	}
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 
 // Pool is the assumed state of the temp tables of one connection. Not for concurrent use.
 type Pool struct {
-	options  Options
-	tables   map[string]*Table   // by relation; those that do not exist are only in the notes
-	families map[string][]*Table // by hash of the structure, by ordinal
-	size     int                 // tables that exist
-	lent     map[*Table]struct{}
-	clock    int64
-	expected int64 // rows of a table in this transaction, at most, as far as known beforehand
-	notes    []note
-	marks    []mark
-	doubtful bool // the server must be asked
-	shaken   bool // doubt arose in this transaction: its rollback restores it
-	Counters Counters
+	options     Options
+	tables      map[string]*Table   // by relation; those that do not exist are only in the notes
+	families    map[string][]*Table // by hash of the structure, by ordinal
+	size        int                 // tables that exist
+	lent        map[*Table]struct{}
+	clock       int64
+	expected    int64 // rows of a table in this transaction, at most, as far as known beforehand
+	notes       []note
+	marks       []mark
+	stale       bool // the server must be asked
+	invalidated bool // in this transaction: its rollback makes the pool stale again
+	Counters    Counters
 }
 
 // NewPool is the pool of a connection without temp tables.
@@ -132,7 +132,7 @@ func (p *Pool) enter(hash string, ordinal int) *Table {
 	return t
 }
 
-// oldest free table. Walking over all takes microseconds, little beside the DROP that follows.
+// oldest free table. Walking over all takes microseconds, little compared with the DROP that follows.
 func (p *Pool) oldest() (oldest *Table) {
 	for _, t := range p.tables {
 		if t.exists && !t.lent && (oldest == nil || t.used < oldest.used) {

@@ -43,7 +43,7 @@ func Define(columns []Column, index ...string) (Structure, error) {
 	var defined, names []string
 	for _, c := range columns {
 		if !typeName.MatchString(c.Type) {
-			return Structure{}, fmt.Errorf("define temp table: column %q: %q is no type", c.Name, c.Type)
+			return Structure{}, fmt.Errorf("define temp table: column %q: %q is not a type", c.Name, c.Type)
 		}
 		names = append(names, c.Name)
 		defined = append(defined, pgx.Identifier{c.Name}.Sanitize()+" "+c.Type)

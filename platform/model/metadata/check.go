@@ -24,7 +24,7 @@ var reserved = map[string]bool{
 	"case": true, "primary": true,
 }
 
-// working are columns that registers' statements use beside the register's own.
+// working are columns that registers' statements use besides the register's own.
 var working = map[string]bool{"place": true, "month": true, "required": true, "missing": true}
 
 // Check finds all mistakes in the description, not only the first.
@@ -44,7 +44,7 @@ func (a *Application) Check() error {
 	}
 	for _, name := range []string{a.Owners, a.Authors} {
 		if _, ok := a.Catalog(name); name != "" && !ok {
-			c.fail("organisations or users are in %q, which is no catalog", name)
+			c.fail("organisations or users are in %q, which is not a catalog", name)
 		}
 	}
 	closing := ""
@@ -73,7 +73,7 @@ func (c *checker) fail(format string, args ...any) {
 
 func (c *checker) table(name string) {
 	if !plain.MatchString(name) {
-		c.fail("table name %q is not plain", name)
+		c.fail("table name %q: only lower-case letters, digits and underscores are allowed", name)
 	}
 	if c.tables[name] {
 		c.fail("%s is described twice", name)
@@ -97,7 +97,7 @@ func (c *checker) attribute(owner string, a Attribute, seen map[string]bool) {
 	case seen[a.Name]:
 		c.fail("%s: attribute %s is described twice", owner, a.Name)
 	case a.Type < Reference || a.Type > Moment:
-		c.fail("%s.%s: no such type", owner, a.Name)
+		c.fail("%s.%s: unknown type", owner, a.Name)
 	case a.Type == Text && a.Length < 1:
 		c.fail("%s.%s: a text needs a length", owner, a.Name)
 	case a.Type != Text && len(a.Among) > 0:
@@ -134,7 +134,7 @@ func (c *checker) catalog(k *Catalog) {
 	c.attributes(k.Name, k.Attributes)
 	for _, name := range k.Search {
 		if a, ok := Find(k.Attributes, name); !ok || a.Type != Text {
-			c.fail("%s: search in %q, which is not one of its texts", k.Name, name)
+			c.fail("%s: searches %q, which is not one of its text attributes", k.Name, name)
 		}
 	}
 }
@@ -163,10 +163,10 @@ func (c *checker) accumulation(r *Accumulation) {
 		c.fail("%s: a register needs dimensions and resources", r.Name)
 	}
 	if r.Turnovers && (r.Controlled || r.Layered) || r.LockBy > len(r.Leading()) {
-		c.fail("%s: turnovers are not controlled, and locks are on leading dimensions", r.Name)
+		c.fail("%s: turnovers cannot be controlled, and locks cover leading dimensions only", r.Name)
 	}
 	if r.IndexNonZero && (r.Turnovers || r.Layered) {
-		c.fail("%s: turnovers have no balances to index, and layers have an index of their own", r.Name)
+		c.fail("%s: turnovers have no balances to index, and layers already have an index", r.Name)
 	}
 	if r.Covers != "" {
 		c.covers(r)
@@ -195,7 +195,8 @@ func (c *checker) covers(r *Accumulation) {
 	covered := c.app.Register(r.Covers)
 	if covered == nil || !r.Controlled || len(covered.Dimensions) < len(r.Dimensions) ||
 		covered.LockName() != r.LockName() || covered.Locked() != r.Locked() {
-		c.fail("%s: cannot cover %q: it must be controlled, and the other have its dimensions, and its locks", r.Name,
+		c.fail("%s: cannot cover %q: it must be controlled, and the other register "+
+			"must have its dimensions and its locks", r.Name,
 			r.Covers)
 		return
 	}
@@ -234,7 +235,7 @@ func (c *checker) accounting(r *Accounting) {
 		}
 		for _, name := range a.Analytics {
 			if _, ok := c.app.Catalog(name); !ok {
-				c.fail("%s: account %s is kept by unknown catalog %q", r.Name, a.Code, name)
+				c.fail("%s: account %s refers to unknown catalog %q", r.Name, a.Code, name)
 			}
 		}
 	}
@@ -257,7 +258,7 @@ func (c *checker) document(d *Document) {
 		}
 	}
 	if len(d.Recorded()) == 0 {
-		c.fail("%s: a document records in at least one register", d.Name)
+		c.fail("%s: a document must record in at least one register", d.Name)
 	}
 	for _, name := range d.Recorded() {
 		if c.app.Table(name) == "" {
@@ -266,7 +267,7 @@ func (c *checker) document(d *Document) {
 	}
 	for _, name := range d.Search {
 		if a, ok := Find(d.Attributes, name); !ok || a.Type != Reference {
-			c.fail("%s: list shows %q, which is not one of its references", d.Name, name)
+			c.fail("%s: the list shows %q, which is not one of its references", d.Name, name)
 		}
 	}
 }

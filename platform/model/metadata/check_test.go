@@ -7,7 +7,7 @@ import (
 	"plimsoll/platform/model/metadata"
 )
 
-func sound() *metadata.Application {
+func validApplication() *metadata.Application {
 	return &metadata.Application{
 		Name: "test", Version: 1,
 		Catalogs: []metadata.Catalog{{Name: "things",
@@ -29,16 +29,19 @@ func sound() *metadata.Application {
 }
 
 func TestCheck(t *testing.T) {
-	if err := sound().Check(); err != nil {
+	if err := validApplication().Check(); err != nil {
 		t.Fatalf("a sound description: %v", err)
 	}
 	for name, c := range map[string]struct {
 		spoil func(*metadata.Application)
 		want  string
 	}{
-		"InjectionInAName": {func(a *metadata.Application) { a.Catalogs[0].Name = "x; drop table y" }, "not plain"},
+		"InjectionInAName": {func(a *metadata.Application) {
+			a.Catalogs[0].Name = "x; drop table " +
+				"y"
+		}, "only lower-case letters"},
 		"NameTooLong": {func(a *metadata.Application) { a.Documents[0].Name = strings.Repeat("a", 41) },
-			"not plain"},
+			"only lower-case letters"},
 		"ReservedAttribute": {func(a *metadata.Application) { a.Catalogs[0].Attributes[0].Name = "code" },
 			"cannot be used"},
 		"TwiceTheSameTable": {func(a *metadata.Application) { a.Catalogs = append(a.Catalogs, a.Catalogs[0]) },
@@ -52,7 +55,7 @@ func TestCheck(t *testing.T) {
 		"TextWithoutLength": {func(a *metadata.Application) { a.Catalogs[0].Attributes[0].Length = 0 },
 			"needs a length"},
 		"NoType": {func(a *metadata.Application) { a.Catalogs[0].Attributes[0].Type = 0 },
-			"no such type"},
+			"unknown type"},
 		"UnknownRegister": {func(a *metadata.Application) { a.Documents[0].Registers[0] = "none" },
 			"unknown register"},
 		"RegisterWithoutResources": {func(a *metadata.Application) { a.Accumulation[0].Resources = nil },
@@ -86,7 +89,7 @@ func TestCheck(t *testing.T) {
 		"ControlledTurnovers": {func(a *metadata.Application) {
 			a.Accumulation[0].Turnovers = true
 			a.Accumulation[0].Controlled = true
-		}, "not controlled"},
+		}, "cannot be controlled"},
 		"IndexedTurnovers": {func(a *metadata.Application) {
 			a.Accumulation[0].Turnovers = true
 			a.Accumulation[0].IndexNonZero = true
@@ -105,10 +108,10 @@ func TestCheck(t *testing.T) {
 		"SearchInNothing": {func(a *metadata.Application) { a.Documents[0].Search = []string{"none"} },
 			"not one of its references"},
 		"SearchInAReference": {func(a *metadata.Application) { a.Catalogs[0].Search = []string{"none"} },
-			"not one of its texts"},
+			"not one of its text attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app := sound()
+			app := validApplication()
 			c.spoil(app)
 			if err := app.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want …%s…", err, c.want)

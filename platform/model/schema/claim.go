@@ -15,14 +15,14 @@ import (
 var (
 	// ErrForeign: the database holds tables that are not ours.
 	ErrForeign = errors.New("the database holds tables that are not Plimsoll's")
-	// ErrUnclaimed: the database is empty, and nobody has allowed us to use it.
+	// ErrUnclaimed: the database is empty, and nobody has allowed Plimsoll to use it.
 	ErrUnclaimed = errors.New("the database is empty and was not made by Plimsoll")
 )
 
 const (
 	foreignHint   = "use a database of its own: createdb NAME, then --dsn with that name and --create"
 	besideHint    = "move these tables to another database, or drop them"
-	unclaimedHint = "is it the right one? --create makes the ERP's tables in it"
+	unclaimedHint = "if it is the right one, --create creates the ERP's tables in it"
 )
 
 // markerSQL creates the marker of our databases: the table that records the application's version.

@@ -1,6 +1,6 @@
 // Package schema owns the tables behind the metadata: it creates them, upgrades older ones without loss, and refuses a
-// database that a newer version has used. A change only adds: tables, columns (with the zero value of their type),
-// indexes, and columns of keys; only an index that nothing reads any more is dropped, behind it.
+// database that a newer version has used. A migration only adds: tables, columns (with the zero value of their type),
+// indexes, and columns of keys; only an index that nothing reads any more is dropped, after it.
 package schema
 
 import (
@@ -55,14 +55,14 @@ func Migrate(ctx context.Context, db *database.Database, app *metadata.Applicati
 		}); err != nil {
 			return err
 		}
-		return retire(ctx, conn, app)
+		return dropRetiredIndexes(ctx, conn, app)
 	})
 }
 
-// retire drops indexes that nothing reads, beside those who work: in the migration each drop would wait for the longest
-// reader of its table, and stop everybody behind it until the COMMIT. What the pool's timeouts or a deadlock cut off is
-// left, as not valid, for the next start.
-func retire(ctx context.Context, conn *pgx.Conn, app *metadata.Application) error {
+// dropRetiredIndexes drops indexes that nothing reads, while others use the tables: within the migration each drop
+// would wait for the longest reader of its table, and block everybody behind it until the COMMIT. What the pool's
+// timeouts or a deadlock cut off is left, as not valid, for the next start.
+func dropRetiredIndexes(ctx context.Context, conn *pgx.Conn, app *metadata.Application) error {
 	var retired []string
 	for _, t := range Tables(app) {
 		for _, suffix := range t.Retired {

@@ -238,7 +238,7 @@ func TestMigrateRefuses(t *testing.T) {
 			a := second()
 			a.Catalogs[0].Name = "x y"
 			return a
-		}, "not plain"},
+		}, "only lower-case letters"},
 		"ATableWithoutItsOwnColumn": {func(t *testing.T,
 			db *databasetest.Test) {
 			db.Exec(t, "ALTER TABLE cat_things DROP code CASCADE")

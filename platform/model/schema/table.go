@@ -45,7 +45,7 @@ const fillfactorUpdated = 70
 
 // Tables lists the application's tables, in the order of the description.
 func Tables(app *metadata.Application) []Table {
-	tables := own()
+	tables := platformTables()
 	for i := range app.Catalogs {
 		tables = append(tables, catalog(&app.Catalogs[i]))
 	}
@@ -64,8 +64,8 @@ func Tables(app *metadata.Application) []Table {
 	return tables
 }
 
-// own are the tables of the platform itself.
-func own() []Table {
+// platformTables are the tables of the platform itself.
+func platformTables() []Table {
 	return []Table{
 		{
 			Name:    "plimsoll_number",

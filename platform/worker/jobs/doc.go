@@ -16,7 +16,7 @@
 //
 // The worker that coordinates a job decides from what the database says, again and again, so whoever takes over goes on
 // where it was, and two of them come to the same end. A lost connection decides nothing. A job has not ended while one
-// of its parts runs, so no other one of a unique kind begins beside it.
+// of its parts runs, so no other job of a unique kind begins meanwhile.
 //
 // A killed worker loses its advisory lock. The others notice within AliveEvery and take over. A live one that lost its
 // connection looks the same, so a part may be started twice: each must be written so that committed work is not

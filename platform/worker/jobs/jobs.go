@@ -92,7 +92,7 @@ func New(db *database.Database, log *slog.Logger, kinds []Kind) (*Jobs, error) {
 	for i := range kinds {
 		k := &kinds[i]
 		if !kindName.MatchString(k.Name) || j.kinds[k.Name] != nil || k.Work == nil {
-			return nil, fmt.Errorf("jobs: kind %q is a duplicate, has an invalid name or no work", k.Name)
+			return nil, fmt.Errorf("jobs: kind %q is a duplicate, has an invalid name, or has no work function", k.Name)
 		}
 		j.kinds[k.Name] = k
 		j.order = append(j.order, k.Name)

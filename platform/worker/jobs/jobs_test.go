@@ -234,7 +234,7 @@ func TestPartsAreSpreadOverWorkersAndBoundedInEach(t *testing.T) {
 	b := setup(t)
 	n := b.submit(t, "count", "12")
 	if job := b.until(t, n, "queued", func(j jobs.Job) bool { return j.State == jobs.Queued }); job.Total != 0 {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want no total before it is planned", job)
 	}
 	var running, most [2]atomic.Int64
 	var once [2]sync.Once
@@ -307,7 +307,7 @@ func TestCancelStopsWhatRunsAndDropsWhatWaits(t *testing.T) {
 	}
 	job := b.until(t, n, "cancelled", func(j jobs.Job) bool { return ended(j) && j.Parts.Running == 0 })
 	if job.State != jobs.Cancelled || job.Parts.Done != 1 || b.Value(t, "SELECT count(*) FROM counted") != "1" {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it cancelled with one part done", job)
 	}
 	if stopped.Load() != 2 || knew.Load() != 2 {
 		t.Errorf("%d parts were stopped, %d knew that they were cancelled", stopped.Load(), knew.Load())
@@ -321,7 +321,7 @@ func TestCancelledInTheQueueIsNeverDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if job := b.until(t, n, "ended", ended); job.State != jobs.Cancelled || job.Parts.All != 0 {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it cancelled without parts", job)
 	}
 	b.worker(t, 2, nil)
 	b.until(t, b.submit(t, "count", "0"), "ended", ended) // the worker has looked into the queue
@@ -362,7 +362,7 @@ func TestDropStopsOnePartOfThoseThatAreIndependent(t *testing.T) {
 	b.until(t, b.submit(t, "count", "1"), "ended", ended) // meanwhile the first job has looked at its parts
 	close(goOn)
 	if job := b.until(t, n, "ended", ended); job.State != jobs.Failed || job.Parts.Done != 1 {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it failed with one part done", job)
 	}
 }
 
@@ -371,12 +371,12 @@ func TestFailureIsTriedAgainAndThenKept(t *testing.T) {
 	b.worker(t, 1, nil)
 	final := b.until(t, b.submit(t, "give-up", ""), "ended", ended)
 	if final.State != jobs.Failed || !strings.Contains(final.Error, "it never will be") {
-		t.Errorf("%+v", final)
+		t.Errorf("job %+v, want it failed for good", final)
 	}
 	n := b.submit(t, "fail", "")
 	job := b.until(t, n, "ended", ended)
 	if job.State != jobs.Failed || !strings.Contains(job.Error, "it cannot be done") || job.Parts.Failed != 1 {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it failed with one failed part", job)
 	}
 	const attempts = "SELECT string_agg(attempt::text, ' ' ORDER BY id) FROM river.river_job WHERE kind = 'part'"
 	if got := b.Value(t, attempts); got != "1 3" {
@@ -450,10 +450,10 @@ func TestWhatAStoppedWorkerHadBegunIsNoFailedAttempt(t *testing.T) {
 	if job := b.until(t, n, "queued", func(j jobs.Job) bool {
 		return j.Parts.Running == 0
 	}); job.State.Ended() || job.Error != "" {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it queued without an error", job)
 	}
 	b.worker(t, 2, nil)
 	if job := b.until(t, n, "ended", ended); job.State != jobs.Done {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it done", job)
 	}
 }

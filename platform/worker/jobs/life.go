@@ -88,7 +88,7 @@ func (l *life) watch(ctx context.Context) {
 		if l.conn == nil || l.conn.Conn().IsClosed() {
 			l.renew(ctx)
 		} else if tag, err := l.conn.Exec(ctx, rescueSQL, int64(lifeSpace)); err != nil && ctx.Err() == nil {
-			l.jobs.log.Warn("look after dead workers", "error", err)
+			l.jobs.log.Warn("look for dead workers", "error", err)
 			if l.conn.Conn().IsClosed() {
 				l.renew(ctx)
 			}
@@ -111,6 +111,6 @@ func (l *life) renew(ctx context.Context) {
 		l.conn = nil
 	}
 	if err := l.hold(ctx); err != nil && ctx.Err() == nil {
-		l.jobs.log.Warn("hold the sign of life", "error", err)
+		l.jobs.log.Warn("renew the lock that shows the worker is alive", "error", err)
 	}
 }

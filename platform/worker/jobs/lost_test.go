@@ -101,7 +101,7 @@ func (b *testBundle) cut(t *testing.T, application, which string) {
 
 const signOfLife = "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND locktype = 'advisory')"
 
-// goesOn fails the test unless the job has not ended, so that no other one begins beside it.
+// goesOn fails the test unless the job has not ended, so that no other one begins meanwhile.
 func (b *testBundle) goesOn(t *testing.T, number int64, when string) {
 	t.Helper()
 	var job jobs.Job
@@ -199,7 +199,7 @@ func TestAJobEndsWithItsLastPart(t *testing.T) {
 			b.goesOn(t, n, "while a part runs")
 			close(s.at["part 1"])
 			if job := b.until(t, n, "ended", ended); job.State != state || job.Parts.Running != 0 {
-				t.Errorf("%+v", job)
+				t.Errorf("job %+v, want it ended in its state without a running part", job)
 			}
 		})
 	}
@@ -232,7 +232,7 @@ func TestCancelledPartsOfADeadWorkerStayUndone(t *testing.T) {
 	}
 	b.worker(t, 2, nil)
 	if job := b.until(t, n, "ended", ended); job.State != jobs.Cancelled {
-		t.Errorf("%+v", job)
+		t.Errorf("job %+v, want it cancelled", job)
 	}
 	b.until(t, b.submit(t, "count", "0"), "ended", ended) // the worker has looked into the queue
 	if done := b.Value(t, "SELECT count(*) FROM counted"); done != "0" {

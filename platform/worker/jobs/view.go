@@ -217,7 +217,7 @@ WHERE kind = 'part' AND args->>'name' = $1 AND args->'arguments'->>$2::text = $3
 	AND created_at < $4 AND state = 'running'`
 
 // Drop cancels the unfinished parts of a kind that have this argument and are older, those of dead workers too, so that
-// nobody does again what was taken back. A live worker is told to stop.
+// nothing that was undone is done again. A live worker is told to stop.
 func (j *Jobs) Drop(ctx context.Context, kind, argument, value string, before time.Time) error {
 	rows, err := j.db.Driver().Query(ctx, droppedSQL, kind, argument, value, before)
 	if err != nil {

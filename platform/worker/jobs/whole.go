@@ -29,7 +29,7 @@ type wholeWorker struct {
 func (w *wholeWorker) Work(ctx context.Context, job *river.Job[whole]) error {
 	k := w.jobs.kinds[job.Args.Name]
 	if k == nil {
-		return w.ended(ctx, river.JobCancel(fmt.Errorf("%w: %s; a worker of another version submitted it",
+		return w.ended(ctx, river.JobCancel(fmt.Errorf("%w: %s; a worker of a different version submitted it",
 			ErrUnknownKind, job.Args.Name)))
 	}
 	c := &coordinator{wholeWorker: w, job: job, kind: k}
@@ -45,7 +45,7 @@ type coordinator struct {
 	reminded time.Time
 }
 
-// verdict ends a job; any other error is a trouble on the way to it.
+// verdict ends a job; after any other error the coordinator tries again.
 type verdict struct{ err error }
 
 func (v *verdict) Error() string { return fmt.Sprint(v.err) }
@@ -62,14 +62,14 @@ func (c *coordinator) run(ctx context.Context) error {
 		case c.stopping.Load():
 			return context.Canceled
 		case err != nil && ctx.Err() == nil:
-			c.jobs.log.Warn("coordinate a job: trying again", "job", c.job.ID, "error", err)
+			c.jobs.log.Warn("coordinate a job; will retry", "job", c.job.ID, "error", err)
 			pause = againAfter
 		}
 		time.Sleep(pause)
 	}
 }
 
-// advance looks at the job and does what is next.
+// advance examines the job and does the next step.
 func (c *coordinator) advance(ctx context.Context) error {
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookWithin)
 	defer cancel()

@@ -137,6 +137,6 @@ func (p *progress) tell(ctx context.Context, done int64) {
 	}
 	p.last = time.Now()
 	if _, err := p.jobs.db.Driver().Exec(ctx, progressSQL, p.part, done); err != nil && ctx.Err() == nil {
-		p.jobs.log.Warn("tell progress", "part", p.part, "error", err)
+		p.jobs.log.Warn("report progress", "part", p.part, "error", err)
 	}
 }

@@ -25,7 +25,7 @@ const LengthMax = 72
 // ErrTooLong is what Set says of a longer one.
 var ErrTooLong = fmt.Errorf("the password is longer than %d bytes", LengthMax)
 
-// Set gives users a password. They share one hash: that they share the password is known to who sets it.
+// Set gives users a password. They share one hash: whoever sets the password knows that they share it.
 func Set(ctx context.Context, db *database.Database, users []id.ID, text string) error {
 	if len(text) > LengthMax {
 		return ErrTooLong
@@ -79,7 +79,7 @@ func NewChecker(db *database.Database) (*Checker, error) {
 	return c, err
 }
 
-// Check reports whether it is the password of the user; the zero id is nobody. A user who is not known, or has no
+// Check reports whether it is the password of the user; the zero id is no user. A user who is not known, or has no
 // password, takes as long as a wrong password. Before the costly part it asks proceed, which may give up.
 func (c *Checker) Check(ctx context.Context, user id.ID, text string, proceed func() error) (right bool, err error) {
 	hash, err := c.hashOf(ctx, user)
@@ -100,7 +100,7 @@ func (c *Checker) Check(ctx context.Context, user id.ID, text string, proceed fu
 		return false, ctx.Err()
 	}
 	defer func() { <-c.slots }()
-	if known && c.remembers(mark) { // by who was before us
+	if known && c.remembers(mark) { // by an earlier request
 		return true, nil
 	}
 	if err := proceed(); err != nil {

@@ -76,7 +76,7 @@ func TestPasswords(t *testing.T) {
 	})
 	t.Run("NoTextInTheTable", func(t *testing.T) {
 		if hash := db.Value(t, "SELECT hash FROM plimsoll_password"); !strings.HasPrefix(hash, "$2a$10$") {
-			t.Errorf("%.7s", hash)
+			t.Errorf("hash %.7s…, want bcrypt at cost 10", hash)
 		}
 	})
 	long := strings.Repeat("x", LengthMax+1)

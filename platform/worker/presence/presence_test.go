@@ -37,7 +37,7 @@ func TestMark_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	}
 	second := mark(dsn, "plimsoll run B")
 	if c := look(); !slices.Equal(c.Loads, []string{"plimsoll run B"}) {
-		t.Errorf("%+v", c)
+		t.Errorf("others are %+v, want the second load", c)
 	}
 	second.Close(ctx)
 	patience.Until(t, "the mark is gone", func() bool { return len(look().Loads) == 0 })
@@ -54,7 +54,7 @@ func TestMark_SeesASecondLoadAndOtherSessions(t *testing.T) {
 	defer conn.Close(ctx)
 	done := make(chan error, 1)
 	go func() { _, err := conn.Exec(ctx, "select pg_sleep(3600)"); done <- err }()
-	patience.Until(t, "the stranger is at work", func() bool { return look().AtWork["stranger"] == 1 })
+	patience.Until(t, "the stranger runs a statement", func() bool { return look().AtWork["stranger"] == 1 })
 	if err := conn.PgConn().CancelRequest(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,8 @@ func File(path string) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&everybody != 0 {
-		return "", problem.New(problem.Usage, fmt.Errorf("%s: everybody on this machine can read the secret", path),
-			"chmod 600 FILE, and change the secret if others were here")
+		return "", problem.New(problem.Usage, fmt.Errorf("%s: every user of this machine can read the secret", path),
+			"chmod 600 FILE, and change the secret if others had access")
 	}
 	text, err := Read(f)
 	if err != nil {
@@ -85,7 +85,7 @@ func Required(want string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Held(r, want) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			http.Error(w, "a token is required: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -57,7 +57,7 @@ func (c *renewed) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	defer c.mutex.Unlock()
 	if now := c.stamp(); now != c.seen {
 		if err := c.read(now); err != nil {
-			c.log.Error("the changed certificate cannot be used; the earlier one stays", "error", err)
+			c.log.Error("the changed certificate cannot be used; the earlier one stays in use", "error", err)
 		}
 	}
 	return c.is, nil

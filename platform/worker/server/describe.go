@@ -44,7 +44,7 @@ func (s *Server) openAPI(endpoints []Endpoint) *openapi.Document {
 	}
 	d.Components.SecuritySchemes = map[string]openapi.SecurityScheme{
 		bearer: {Type: "http", Scheme: "bearer", Description: "the token of POST /v1/sessions"},
-		figuresBearer: {Type: "http", Scheme: "bearer", Description: "the token of the worker's figures " +
+		figuresBearer: {Type: "http", Scheme: "bearer", Description: "the token for the worker's metrics " +
 			"(--metrics-token-file); clients on the worker's own machine need none"},
 	}
 	for i := range app.Catalogs {
@@ -71,13 +71,10 @@ func (s *Server) openAPI(endpoints []Endpoint) *openapi.Document {
 	return d
 }
 
-const introduction = "Documents are created, posted, changed, taken back and listed; each session sees the data of " +
-	"its organisation. " +
-	"Amounts and quantities are decimal strings, times are RFC 3339. Every failure is " +
-	"`{\"error\":{\"code\",\"message\"}}`; " +
-	"429 comes with Retry-After; " +
-	"503 comes with Retry-After and means that nothing was done, or that the operation may be repeated under its " +
-	"Idempotency-Key."
+const introduction = "Documents are created, posted, changed, unposted and listed; each session sees the data of its " +
+	"organisation. Amounts and quantities are decimal strings, times are RFC 3339. Every failure is " +
+	"`{\"error\":{\"code\",\"message\"}}`; 429 comes with Retry-After; 503 comes with Retry-After and means that " +
+	"nothing was done, or that the operation may be repeated under its Idempotency-Key."
 
 var methodKey = map[string]string{http.MethodGet: "get", http.MethodPost: "post", http.MethodPut: "put",
 	http.MethodDelete: "delete", http.MethodPatch: "patch"}
@@ -90,7 +87,7 @@ func (e *Endpoint) describe() *openapi.Operation {
 	}
 	if e.direct == nil {
 		o.Parameters = append(o.Parameters, openapi.Parameter{
-			Name: traceHeader, In: "header", Description: "1 asks for what the request cost: statements, round " +
+			Name: traceHeader, In: "header", Description: "1 requests the cost of the request: statements, round " +
 				"trips, WAL, processor time", Schema: &openapi.Schema{Type: "string", Enum: []string{"1"}},
 		})
 	}

@@ -87,8 +87,8 @@ func (s *Server) sessionEndpoints() []Endpoint {
 	return []Endpoint{{
 		Method: "POST", Path: "/v1/sessions", Operation: "session.open", Tag: tagSession, Public: true,
 		Summary: "Log in", Description: "The token goes into the header `Authorization: Bearer TOKEN` of every " +
-			"other request. A session is known to the worker that opened it. The password is needed where " +
-			"the worker asks for it (--passwords).",
+			"other request. A session exists only on the worker that opened it. The password is required if the " +
+			"worker was started with --passwords.",
 		Body: openapi.Given([]metadata.Attribute{{Name: "user", Type: metadata.Text, Length: searchMax,
 			Required: true}, {Name: "password", Type: metadata.Text, Length: password.LengthMax}}),
 		Success: []Success{{Status: http.StatusCreated, Means: "a session",
@@ -107,7 +107,7 @@ func (s *Server) sessionEndpoints() []Endpoint {
 			Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 				{Name: "application", Value: openapi.String("")},
 				{Name: "version", Value: openapi.Integer("of the metadata")},
-				{Name: "users", Value: openapi.Integer("how many could log in")},
+				{Name: "users", Value: openapi.Integer("number of users who can log in")},
 			})}},
 		handle: s.describe,
 	}}
@@ -124,7 +124,7 @@ func (s *Server) catalogEndpoint(meta *metadata.Catalog) Endpoint {
 	searched := append([]string{"name", "code"}, meta.Search...)
 	return Endpoint{
 		Method: "GET", Path: "/v1/catalogs/" + pathName(meta.Name), Operation: meta.Name + ".list", Tag: tagCatalog,
-		Summary: meta.Title + ": list", Description: "By name. Looked into: " + strings.Join(searched, ", ") + ".",
+		Summary: meta.Title + ": list", Description: "By name. Searches: " + strings.Join(searched, ", ") + ".",
 		Parameters: listParameters("after"),
 		Success:    []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name))}},
 		handle:     s.listCatalog(s.catalogs[meta.Name]), remember: s.rememberList(meta.Name),
@@ -153,9 +153,9 @@ func (s *Server) workerEndpoints() []Endpoint {
 			Summary: "Is the worker alive?", Success: healthy, direct: s.alive},
 		{
 			Method: "GET", Path: "/health/ready", Operation: "health.ready", Tag: tagWorker, Public: true,
-			Summary: "Does it take requests?",
+			Summary: "Is the worker ready for requests?",
 			Success: append(healthy, Success{Status: statusOverloaded,
-				Means: "no: it drains, or the database does not answer"}), direct: s.ready,
+				Means: "no: it is draining, or the database does not answer"}), direct: s.ready,
 		},
 		{
 			Method: "GET", Path: "/health/profile", Operation: "health.profile", Tag: tagWorker, Public: true,
@@ -163,20 +163,20 @@ func (s *Server) workerEndpoints() []Endpoint {
 			Success: []Success{{Status: http.StatusOK, Means: "the shape of the worker, since when it runs and on " +
 				"which database, and by operation", Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 				{Name: "shape", Value: openapi.String("")},
-				{Name: "started", Value: openapi.Moment("when this life of the worker began")},
+				{Name: "started", Value: openapi.Moment("when the worker was started")},
 				{Name: "database", Value: openapi.String(
-					"the same text for all who work on the same database; empty: not known")},
+					"the same for all workers of one database; empty: not known")},
 				{Name: "operations", Value: &openapi.Schema{Type: "object",
 					AdditionalProperties: &openapi.Additional{Schema: &openapi.Schema{Type: "object"}}}},
 			})}}, Description: "`unnamed` counts the requests without the header " + OperationHeader +
-				": load generators of Plimsoll send it, other clients hardly.",
+				": Plimsoll's load generators send it, other clients usually do not.",
 			direct: s.showProfile, figures: true,
 		},
 		{
 			Method: "GET", Path: "/health/running", Operation: "health.running", Tag: tagWorker, Public: true,
 			Summary: "Which operations have a connection to the database now",
 			Success: []Success{{Status: http.StatusOK, Means: "operations by the process of the database server that " +
-				"works for them; a client's own name of them (" + OperationHeader + ") comes before ours",
+				"executes them; the client's operation name (" + OperationHeader + ") takes precedence",
 				Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 					{Name: "running", Value: &openapi.Schema{Type: "object",
 						AdditionalProperties: &openapi.Additional{Schema: openapi.String("")}}},
@@ -202,7 +202,7 @@ func (s *Server) workerEndpoints() []Endpoint {
 		},
 		{
 			Method: "GET", Path: "/metrics", Operation: "metrics", Tag: tagWorker, Public: true,
-			Summary: "Figures for Prometheus",
+			Summary: "Prometheus metrics",
 			Success: []Success{{Status: http.StatusOK, Means: "its text format", Type: "text/plain"}},
 			direct:  s.metrics.handler.ServeHTTP, figures: true,
 		},

@@ -17,7 +17,7 @@ func (s *Server) documentEndpoints(meta *metadata.Document) []Endpoint {
 	title := meta.Title + ": "
 	all := []Endpoint{{
 		Method: "GET", Path: at, Operation: meta.Name + ".list", Summary: title + "list",
-		Description: "Newest first. Looked into: " +
+		Description: "Newest first. Searches: " +
 			strings.Join(append([]string{"number", "comment"}, meta.Search...), ", ") + ".",
 		Parameters: append(listParameters("before"), filterParameters(meta)...),
 		Success:    []Success{{Status: http.StatusOK, Means: "a page", Schema: page(openapi.Ref(meta.Name + ".row"))}},
@@ -50,24 +50,24 @@ func (s *Server) writingEndpoints(meta *metadata.Document, at, one, title string
 	fails := []string{codeNotFound, codeRefused, codeChanged, codeOverflow, codeKeyReused}
 	return []Endpoint{{
 		Method: "POST", Path: at, Operation: meta.Name + ".create", Summary: title + "create",
-		Description: "And post it, unless `post` is false.",
+		Description: "The document is also posted, unless `post` is false.",
 		Parameters:  []openapi.Parameter{postCreated, idempotencyKey}, Body: given,
 		Success: written(http.StatusCreated),
 		Fails:   []string{codeRefused, codeOverflow, codeKeyReused}, handle: s.createDocument(meta),
 	}, {
 		Method: "PUT", Path: one, Operation: meta.Name + ".change", Summary: title + "change",
-		Description: "Replaces the whole content. A posted document is posted anew, unless `post` says what it is " +
-			"to be; only what differs is written.",
+		Description: "Replaces the whole content. A posted document is reposted, unless `post` gives a target state; " +
+			"only what differs is written.",
 		Parameters: []openapi.Parameter{documentID, needed(ifMatch), postChanged, idempotencyKey}, Body: given,
 		Success: written(http.StatusOK),
 		Fails:   fails, handle: s.changeDocument(meta),
 	}, {
 		Method: "POST", Path: one + "/post", Operation: meta.Name + ".repost", Summary: title + "post",
-		Description: "Anew, when it is posted.",
+		Description: "A posted document is reposted.",
 		Parameters:  []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
 		Fails: append(fails, codeInvalid), handle: s.changeState(meta, posting.Posted),
 	}, {
-		Method: "POST", Path: one + "/unpost", Operation: meta.Name + ".unpost", Summary: title + "take back",
+		Method: "POST", Path: one + "/unpost", Operation: meta.Name + ".unpost", Summary: title + "unpost",
 		Description: "Number, date and content stay.",
 		Parameters:  []openapi.Parameter{documentID, ifMatch, idempotencyKey}, Success: written(http.StatusOK),
 		Fails: append(fails, codeInvalid), handle: s.changeState(meta, posting.Unposted),
@@ -79,23 +79,23 @@ var (
 	documentID = openapi.Parameter{Name: "id", In: "path", Required: true, Description: "id of the document",
 		Schema: openapi.UUID("")}
 	ifMatch = openapi.Parameter{
-		Name: "If-Match", In: "header", Description: "the `version` that was read, with or without quotes; another " +
-			"one now is answered with 412",
+		Name: "If-Match", In: "header", Description: "the `version` that was read, with or without quotes; 412 if " +
+			"the document has another version now",
 		Schema: &openapi.Schema{Type: "string", Pattern: `^"?[0-9]{1,18}"?$`},
 	}
 	idempotencyKey = openapi.Parameter{
-		Name: "Idempotency-Key", In: "header", Description: "of the client's making: a request repeated under its " +
-			"key is done once, and answered as the first",
+		Name: "Idempotency-Key", In: "header", Description: "chosen by the client: a request repeated with the same " +
+			"key is carried out once, and answered like the first",
 		Schema: &openapi.Schema{Type: "string", Pattern: `^[!-~]+$`, MinLength: 1, MaxLength: posting.KeyLength},
 	}
 	postCreated = openapi.Parameter{Name: "post", In: "query", Description: "false leaves the document unposted",
 		Schema: flag("true")}
 	postChanged = openapi.Parameter{Name: "post", In: "query",
-		Description: "what it is to be; without it, it stays posted or unposted", Schema: flag("")}
+		Description: "target state; without it, the document stays posted or unposted", Schema: flag("")}
 	entityTag = openapi.Named[openapi.Header]{{Name: "ETag",
 		Value: openapi.Header{Description: "the version in quotes, for If-Match", Schema: openapi.String("")}}}
 	replayed = openapi.Named[openapi.Header]{{Name: "Idempotency-Replayed",
-		Value: openapi.Header{Description: "true when the operation had been done under the key before",
+		Value: openapi.Header{Description: "true if the operation was already carried out under the key",
 			Schema: openapi.String("")}}}
 )
 
@@ -116,10 +116,10 @@ func listParameters(position string) []openapi.Parameter {
 	limit := openapi.Between(1, LimitMax, "")
 	limit.Default = LimitDefault
 	return []openapi.Parameter{
-		{Name: "search", In: "query", Description: "a part of what is looked into",
+		{Name: "search", In: "query", Description: "a part of the searched texts",
 			Schema: &openapi.Schema{Type: "string", MaxLength: searchMax}},
 		{Name: "limit", In: "query", Description: "rows of a page", Schema: limit},
-		{Name: position, In: "query", Description: "the `next` of the page before",
+		{Name: position, In: "query", Description: "`next` of the previous page",
 			Schema: &openapi.Schema{Type: "string", MaxLength: cursorMax, Pattern: `^[A-Za-z0-9_-]*$`}},
 	}
 }
@@ -127,7 +127,7 @@ func listParameters(position string) []openapi.Parameter {
 func page(row *openapi.Schema) *openapi.Schema {
 	return openapi.Object(openapi.Named[*openapi.Schema]{
 		{Name: "items", Value: openapi.Array(row)},
-		{Name: "next", Value: openapi.String("there may be more: where the next page begins")},
+		{Name: "next", Value: openapi.String("where the next page begins; absent on the last one")},
 	}, "next")
 }
 

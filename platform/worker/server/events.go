@@ -91,12 +91,12 @@ func (s *Server) explain(f *failure, err error, organisation string) {
 		f.Lock.Holders = append(f.Lock.Holders, shown)
 	}
 	if len(story.Holders) > 0 {
-		f.Message = s.sentence(f.Lock.Holders[0])
+		f.Message = s.describeHolder(f.Lock.Holders[0])
 	}
 }
 
-// sentence describes a holder to the user.
-func (s *Server) sentence(h holderShown) string {
+// describeHolder describes a holder to the user.
+func (s *Server) describeHolder(h holderShown) string {
 	holder, work := "another session", "something else"
 	if h.User != "" {
 		holder = h.User
@@ -105,7 +105,7 @@ func (s *Server) sentence(h holderShown) string {
 		work = h.Operation
 	}
 	held := (time.Duration(h.HeldMS) * time.Millisecond).Round(time.Second)
-	return holder + " has held what this operation needs for " + held.String() + " with " + work + "; try again"
+	return holder + " has locked what this operation needs for " + held.String() + " with " + work + "; try again"
 }
 
 // named is a holder as written to the event log.

@@ -27,10 +27,10 @@ var ErrUnknownUser = errors.New("no such user")
 var (
 	errNoSession = errors.New("log in first: POST /v1/sessions")
 	// errWrongPassword does not reveal which users exist.
-	errWrongPassword = errors.New("no such user, or not the password")
-	errFigures       = errors.New("the figures need a token: Authorization: Bearer TOKEN")
+	errWrongPassword = errors.New("unknown user or wrong password")
+	errFigures       = errors.New("the metrics require a token: Authorization: Bearer TOKEN")
 	errNotFound      = errors.New("not found")
-	errMethod        = errors.New("this path does not support the method; the header Allow lists those it does")
+	errMethod        = errors.New("this path does not support the method; see the header Allow")
 	errBody          = errors.New("the request's body did not arrive")
 	errMediaType     = errors.New("the body must be JSON, with the header Content-Type: application/json")
 )
@@ -67,29 +67,28 @@ var failures = []struct {
 	means  string
 }{
 	{codeInvalid, http.StatusBadRequest, "the request is not as described; the message names the field"},
-	{codeUnauthorized, http.StatusUnauthorized, "no session: log in; or not the right user, password or " +
-		"token"},
-	{codeLimited, http.StatusTooManyRequests, "more log-ins or sessions of one address or user than the worker allows"},
-	{codeGuessing, http.StatusTooManyRequests, "too many wrong passwords of one address"},
-	{codeNotFound, http.StatusNotFound, "there is no such thing, or it belongs to another organisation"},
-	{codeMethod, http.StatusMethodNotAllowed, "the path has no such method"},
-	{codeIncomplete, http.StatusRequestTimeout, "the body did not come in time"},
-	{codeRefused, statusRefused, "a control of the business says no; nothing was written"},
-	{codeChanged, http.StatusPreconditionFailed, "somebody has changed the document since it was read"},
+	{codeUnauthorized, http.StatusUnauthorized, "no session: log in; or wrong user, password or token"},
+	{codeLimited, http.StatusTooManyRequests, "too many log-ins or sessions from one address or user"},
+	{codeGuessing, http.StatusTooManyRequests, "too many wrong passwords from one address"},
+	{codeNotFound, http.StatusNotFound, "it does not exist, or it belongs to another organisation"},
+	{codeMethod, http.StatusMethodNotAllowed, "the path does not support the method"},
+	{codeIncomplete, http.StatusRequestTimeout, "the body did not arrive in time"},
+	{codeRefused, statusRefused, "a business rule refused it; nothing was written"},
+	{codeChanged, http.StatusPreconditionFailed, "the document was changed since it was read"},
 	{codeTooLarge, http.StatusRequestEntityTooLarge, "the body is too large"},
-	{codeMediaType, http.StatusUnsupportedMediaType, "the body is not sent as application/json"},
+	{codeMediaType, http.StatusUnsupportedMediaType, "the body was not sent as application/json"},
 	{codeOverflow, http.StatusUnprocessableEntity, "a sum is larger than the books can hold"},
 	{codeKeyReused, http.StatusUnprocessableEntity, "the idempotency key was used for another request"},
-	{codeInternal, http.StatusInternalServerError, "a fault of the server; its log says more"},
-	{codeOverloaded, statusOverloaded, "more requests or sessions than the worker takes"},
+	{codeInternal, http.StatusInternalServerError, "an internal error; see the server's log"},
+	{codeOverloaded, statusOverloaded, "more requests or sessions than the worker can handle"},
 	{codeUnavailable, statusOverloaded, "the database is busy or being restarted"},
-	{codeLocked, statusOverloaded, "another operation has held for too long what this one needs; `lock` says " +
-		"which, as far as it is known"},
+	{codeLocked, statusOverloaded, "another operation has locked what this one needs for too long; " +
+		"`lock` names it, as far as it is known"},
 	{codeUnknown, statusOverloaded, "the operation was committed, and the database crashed, was promoted or hung " +
 		"before its log was flushed: repeat it with its idempotency key"},
 	{codeTimeout, statusOverloaded, "the operation took too long"},
-	{codeCancelled, statusOverloaded, "the client gave the request up"},
-	{codeNoRoom, http.StatusInsufficientStorage, "the worker cannot keep more session data; what it keeps stays"},
+	{codeCancelled, statusOverloaded, "the client cancelled the request"},
+	{codeNoRoom, http.StatusInsufficientStorage, "the worker cannot store more session data; the existing data stays"},
 }
 
 func statusOf(code string) int {
@@ -186,9 +185,9 @@ func classify(err error) (f failure, expected bool) {
 func classifyDatabase(err error) (failure, bool) {
 	switch {
 	case errors.Is(err, context.Canceled): // the client has gone
-		return failure{Code: codeCancelled, Message: "the request was given up"}, true
+		return failure{Code: codeCancelled, Message: "the request was cancelled"}, true
 	case database.IsLockTimeout(err):
-		return failure{Code: codeLocked, Message: "another operation has held for too long what this one needs; " +
+		return failure{Code: codeLocked, Message: "another operation has locked what this one needs for too long; " +
 			"try again"}, true
 	case database.IsRetryable(err), database.IsUnavailable(err):
 		return failure{Code: codeUnavailable, Message: "the database is busy or being restarted"}, false
@@ -197,5 +196,5 @@ func classifyDatabase(err error) (failure, bool) {
 	case database.IsStatementTimeout(err), errors.Is(err, context.DeadlineExceeded):
 		return failure{Code: codeTimeout, Message: "the operation took too long"}, false
 	}
-	return failure{Code: codeInternal, Message: "internal error; the worker's log says more"}, false
+	return failure{Code: codeInternal, Message: "internal error; see the worker's log"}, false
 }

@@ -34,13 +34,13 @@ func (s *Server) jobEndpoints() []Endpoint {
 	}, {
 		Method: "POST", Path: "/v1/job-kinds/{kind}/jobs", Operation: "job.start", Summary: "Start a background job",
 		Parameters: []openapi.Parameter{kind},
-		Description: "The body has the arguments of the kind. Of some kinds there is one unfinished job with the " +
-			"same arguments: who starts another gets that one.",
+		Description: "The body has the arguments of the kind. Some kinds allow only one unfinished job with the same " +
+			"arguments: starting another returns that one.",
 		Body: &openapi.Schema{Type: "object"}, BodyOptional: true, Fails: []string{codeNotFound, codeRefused},
 		handle: s.startJob,
 		Success: []Success{
-			{Status: http.StatusAccepted, Means: "it waits for a worker", Schema: jobSchema()},
-			{Status: http.StatusOK, Means: "it was there and is not finished", Schema: jobSchema()},
+			{Status: http.StatusAccepted, Means: "it is waiting for a worker", Schema: jobSchema()},
+			{Status: http.StatusOK, Means: "it already existed and is not finished", Schema: jobSchema()},
 		},
 	}, {
 		Method: "GET", Path: "/v1/jobs", Operation: "job.list", Summary: "Background jobs",
@@ -49,14 +49,14 @@ func (s *Server) jobEndpoints() []Endpoint {
 			Schema: openapi.Object(openapi.Named[*openapi.Schema]{{Name: "jobs", Value: openapi.Array(jobSchema())}})}},
 		handle: s.listJobs,
 	}, {
-		Method: "GET", Path: "/v1/jobs/{number}", Operation: "job.show", Summary: "How far a background job is",
+		Method: "GET", Path: "/v1/jobs/{number}", Operation: "job.show", Summary: "Progress of a background job",
 		Parameters: []openapi.Parameter{number},
 		Success:    []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}},
 		Fails:      []string{codeNotFound}, handle: s.showJob,
 	}, {
 		Method: "POST", Path: "/v1/jobs/{number}/cancel", Operation: "job.cancel", Summary: "Cancel a background job",
 		Parameters:  []openapi.Parameter{number},
-		Description: "What it has committed stays. It ends when the parts that run have stopped.",
+		Description: "What it has committed stays. It ends when its running parts have stopped.",
 		Success:     []Success{{Status: http.StatusOK, Means: "the job", Schema: jobSchema()}},
 		Fails:       []string{codeNotFound}, handle: s.cancelJob,
 	}}
@@ -79,7 +79,7 @@ func jobSchema() *openapi.Schema {
 		})},
 		{Name: "done", Value: openapi.Integer("of the total")},
 		{Name: "total", Value: openapi.Integer("zero until it is planned")},
-		{Name: "left_s", Value: openapi.Number("seconds it will take yet at the speed it has had")},
+		{Name: "left_s", Value: openapi.Number("estimated seconds left, from the speed so far")},
 		{Name: "result", Value: &openapi.Schema{}}, {Name: "error", Value: openapi.String("")},
 	}, "started", "ended", "left_s", "result", "error")
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Limits keep a few addresses or users from taking all sessions, or from guessing passwords. Zero means the default,
-// which is none for clients on this machine: a generator of load opens as many sessions as it likes.
+// which is none for clients on this machine: a load generator may open as many sessions as it likes.
 type Limits struct {
 	AddressSessions int // open at once
 	AddressLogins   int // per second; a burst may be loginBurst times as many
@@ -45,7 +45,7 @@ type limited struct {
 	after      time.Duration
 }
 
-func (l *limited) Error() string { return l.what + "; wait before you try again" }
+func (l *limited) Error() string { return l.what + "; wait before trying again" }
 
 func (l *limited) retryAfter() string {
 	return strconv.Itoa(max(1, int(math.Ceil(l.after.Seconds()))))
@@ -99,7 +99,7 @@ func (s *Server) admit(from client) error {
 		return nil
 	}
 	if wait := s.logins.take(from.name); wait > 0 {
-		return &limited{codeLimited, fmt.Sprintf("more than %d log-ins a second of one address", most), wait}
+		return &limited{codeLimited, fmt.Sprintf("more than %d log-ins a second from one address", most), wait}
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (s *Server) admit(from client) error {
 // mayGuess checks whether the address may try another password.
 func (s *Server) mayGuess(from client) error {
 	if wait := s.mistakes.wait(from.name); wait > 0 {
-		return &limited{codeGuessing, "too many wrong passwords of one address", wait}
+		return &limited{codeGuessing, "too many wrong passwords from one address", wait}
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (b *bundle) logIn(t *testing.T, by *http.Client, text string) (status int, 
 	return b.call(t, "POST", "/v1/sessions", string(login))
 }
 
-// stopped is a clock that gives nobody a token back.
+// stopped is a clock at which no token is refilled.
 func (b *bundle) stopClock() {
 	now := time.Now()
 	b.logins.now = func() time.Time { return now }

@@ -90,7 +90,7 @@ func filterParameters(meta *metadata.Document) (parameters []openapi.Parameter) 
 	for _, a := range meta.Attributes {
 		if a.Type == metadata.Reference {
 			parameters = append(parameters, openapi.Parameter{Name: a.Name, In: "query",
-				Description: "only those with it", Schema: openapi.UUID("")})
+				Description: "only documents with this reference", Schema: openapi.UUID("")})
 		}
 	}
 	return parameters

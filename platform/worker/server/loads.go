@@ -33,7 +33,7 @@ type LoadReport struct {
 	Ends bool   `json:"ends,omitempty"`
 }
 
-// loads mark the database for those who reach it through this worker alone.
+// loads mark the database for load generators that reach it only through this worker.
 //
 //	POST /health/load ──▶ marked ──▶ renewed each second ──▶ ends, or no renewal for loadLease ──▶ the mark is gone
 type loads struct {

@@ -14,13 +14,13 @@ import (
 	"plimsoll/test/patience"
 )
 
-// mark a load through the worker; the others that it names.
+// mark registers a load at the worker, which answers with the other loads.
 func (b *bundle) mark(t *testing.T, report string) (int, []string) {
 	t.Helper()
 	status, _, body := b.call(t, "POST", "/health/load", report)
 	var others presence.OtherUsers
 	if status == http.StatusOK && json.Unmarshal([]byte(body), &others) != nil {
-		t.Fatalf("%s", body)
+		t.Fatalf("%s, want other users as JSON", body)
 	}
 	return status, others.Loads
 }

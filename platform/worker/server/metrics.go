@@ -36,14 +36,14 @@ func newMetrics(s *Server) *metrics {
 			prometheus.CounterOpts{Name: "plimsoll_requests_total", Help: "Requests by operation and status."},
 			[]string{"operation", "status"}),
 		seconds: prometheus.NewHistogramVec(
-			prometheus.HistogramOpts{Name: "plimsoll_request_seconds", Help: "From the header of a request to its " +
-				"answer, waiting included.", Buckets: latencyBuckets}, []string{"operation"}),
+			prometheus.HistogramOpts{Name: "plimsoll_request_seconds", Help: "Time from the header of a request to " +
+				"its answer, including waiting.", Buckets: latencyBuckets}, []string{"operation"}),
 		queue: prometheus.NewHistogram(
-			prometheus.HistogramOpts{Name: "plimsoll_queue_seconds", Help: "Waiting for a slot to work in.",
+			prometheus.HistogramOpts{Name: "plimsoll_queue_seconds", Help: "Time requests waited for a slot.",
 				Buckets: latencyBuckets}),
 		lockTimeouts: prometheus.NewCounterVec(
 			prometheus.CounterOpts{Name: "plimsoll_lock_timeouts_total",
-				Help: "Operations that waited in vain for a lock."}, []string{"operation"}),
+				Help: "Lock timeouts."}, []string{"operation"}),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.queue, m.lockTimeouts, &figures{s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -84,44 +84,45 @@ func figure(kind prometheus.ValueType, name, help string, value float64) prometh
 // figures are the current metrics of the worker.
 func (f *snapshot) figures() []prometheus.Metric {
 	return []prometheus.Metric{
-		gauge("requests_working", "Requests that are worked on.", len(f.gate.slots)),
-		gauge("requests_working_max", "Slots to work in.", cap(f.gate.slots)),
-		gauge("requests_waiting", "Requests that wait for a slot.", f.gate.load()),
-		gauge("sessions", "Sessions that are open.", f.Sessions()),
+		gauge("requests_working", "Requests being processed.", len(f.gate.slots)),
+		gauge("requests_working_max", "Requests that may be processed at once.", cap(f.gate.slots)),
+		gauge("requests_waiting", "Requests waiting for a slot.", f.gate.load()),
+		gauge("sessions", "Open sessions.", f.Sessions()),
 		gauge("session_data_memory_bytes", "Session data in memory.", f.data.MemoryBytes),
-		gauge("session_data_memory_max_bytes", "Bound of session data in memory.", f.data.MemoryMax),
+		gauge("session_data_memory_max_bytes", "Limit of session data in memory.", f.data.MemoryMax),
 		gauge("session_data_disk_bytes", "Session data in files.", f.data.DiskBytes),
 		counter("session_data_hits_total", "Accesses to session data that was in memory.", f.data.Hits),
 		counter("session_data_reads_total", "Accesses to session data that was in a file.", f.data.Reads),
-		counter("session_data_read_seconds_total", "Time spent on reading files of session data.",
+		counter("session_data_read_seconds_total", "Time spent reading files of session data.",
 			f.data.ReadTime.Seconds()),
 		counter("session_data_spills_total", "Sessions whose data went to a file.", f.data.Spills),
-		counter("session_data_spill_seconds_total", "Time spent on writing files of session data.",
+		counter("session_data_spill_seconds_total", "Time spent writing files of session data.",
 			f.data.SpillTime.Seconds()),
-		counter("session_data_refused_total", "Values that there was no room for.", f.data.Refused),
+		counter("session_data_refused_total", "Values that did not fit.", f.data.Refused),
 		counter("session_data_lost_total", "Files of session data that could not be read back.", f.data.Lost),
-		gauge("pool_connections_max", "Most connections to the database.", f.pool.Max),
+		gauge("pool_connections_max", "Maximum number of connections to the database.", f.pool.Max),
 		gauge("pool_connections", "Connections to the database.", f.pool.Total),
-		gauge("pool_connections_idle", "Connections that nobody uses.", f.pool.Idle),
-		counter("pool_acquires_total", "Connections lent.", f.pool.Acquires),
-		counter("pool_waits_total", "Connections that had to be waited for.", f.pool.Waits),
-		counter("pool_wait_seconds_total", "Time spent on waiting for connections.", f.pool.WaitTime.Seconds()),
+		gauge("pool_connections_idle", "Idle connections.", f.pool.Idle),
+		counter("pool_acquires_total", "Connections acquired.", f.pool.Acquires),
+		counter("pool_waits_total", "Acquisitions that had to wait.", f.pool.Waits),
+		counter("pool_wait_seconds_total", "Time spent waiting for connections.", f.pool.WaitTime.Seconds()),
 		counter("pool_opened_total", "Connections opened.", f.pool.Opened),
-		counter("pool_ended_by_age_total", "Connections that reached their lifetime.", f.pool.EndedByAge),
-		gauge("flush_answers_waiting", "Answers that wait for the log of the database.", f.log.Waiting),
-		counter("flush_answers_total", "Answers that had to wait for it.", f.log.Answers),
-		counter("flush_answers_unknown_total", "Of them, given up: the database crashed or was promoted.",
+		counter("pool_ended_by_age_total", "Connections closed at the end of their lifetime.", f.pool.EndedByAge),
+		gauge("flush_answers_waiting", "Answers waiting for the database to flush its log.", f.log.Waiting),
+		counter("flush_answers_total", "Answers that had to wait for a flush.", f.log.Answers),
+		counter("flush_answers_unknown_total", "Answers given up while waiting: the database crashed or was promoted.",
 			f.log.Unknown),
-		counter("flush_rounds_total", "Rounds in which the worker flushed the log, or asked how far it is flushed.",
+		counter("flush_rounds_total", "Rounds in which the worker flushed the log, or asked how far it was flushed.",
 			f.log.Rounds),
-		counter("flushes_total", "Flushes of the log that the worker asked for.", f.log.Flushes),
-		counter("flush_wait_seconds_total", "Time that answers waited.", f.log.WaitTime.Seconds()),
-		counter("temp_tables_created_total", "Temp tables made by the pool of temp tables.", f.temp.Created),
-		counter("temp_tables_reused_total", "Temp tables taken from it.", f.temp.Reused),
-		counter("temp_tables_dropped_total", "Temp tables that gave way.", f.temp.Dropped),
+		counter("flushes_total", "Flushes of the log requested by the worker.", f.log.Flushes),
+		counter("flush_wait_seconds_total", "Time that answers waited for flushes.", f.log.WaitTime.Seconds()),
+		counter("temp_tables_created_total", "Temp tables created by the pool.", f.temp.Created),
+		counter("temp_tables_reused_total", "Temp tables reused from the pool.", f.temp.Reused),
+		counter("temp_tables_dropped_total", "Temp tables dropped to make room in the pool.", f.temp.Dropped),
 		counter("temp_tables_truncated_total", "TRUNCATEs of temp tables.", f.temp.Truncates),
 		counter("temp_tables_deleted_from_total", "DELETEs of all rows of temp tables.", f.temp.Deletes),
-		counter("temp_tables_truncates_spared_total", "Temp tables that were empty.", f.temp.Skipped),
+		counter("temp_tables_truncates_spared_total", "TRUNCATEs skipped because the "+
+			"temp table was empty.", f.temp.Skipped),
 	}
 }
 
@@ -139,7 +140,7 @@ var profileFigures = []struct {
 			return o.Database.RoundTrips
 		}},
 	{prometheus.NewDesc("plimsoll_retries_total",
-		"Units of work done again after a deadlock, a serialization failure or a lost connection.",
+		"Units of work repeated after a deadlock, a serialization failure or a lost connection.",
 		[]string{"operation"}, nil), func(o Operation) int64 {
 		return o.Database.Retries
 	}},

@@ -136,7 +136,7 @@ func (a Asker) MarkLoad(ctx context.Context, base string, report LoadReport) (ot
 		return others, fmt.Errorf("ask worker: %w", err)
 	}
 	request.Header.Set("Content-Type", jsonType)
-	err = a.ask(request, &others)
+	err = a.fetch(request, &others)
 	return others, err
 }
 
@@ -147,10 +147,10 @@ func (a Asker) read(ctx context.Context, url string, into any) error {
 	if err != nil {
 		return fmt.Errorf("ask worker: %w", err)
 	}
-	return a.ask(request, into)
+	return a.fetch(request, into)
 }
 
-func (a Asker) ask(request *http.Request, into any) error {
+func (a Asker) fetch(request *http.Request, into any) error {
 	if a.Token != "" && private(request.URL) {
 		request.Header.Set("Authorization", "Bearer "+a.Token)
 	}

@@ -170,20 +170,20 @@ func (s *Server) handle(ctx context.Context, r *request, e *Endpoint) (answer, e
 	return e.handle(ctx, r)
 }
 
-// checkQuery refuses a parameter that the endpoint does not have: who misspells a filter or a position would take all
-// for a part, or the first page for the next.
+// checkQuery refuses a parameter that the endpoint does not have: a misspelt filter or position would silently return
+// everything, or the first page again.
 func (e *Endpoint) checkQuery(r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return &document.Invalid{Field: "query", Reason: "it cannot be read; write special characters as %XX"}
+		return &document.Invalid{Field: "query", Reason: "cannot be parsed; write special characters as %XX"}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		known := func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name }
 		if !slices.ContainsFunc(e.Parameters, known) {
-			return &document.Invalid{Field: "query", Reason: fmt.Sprintf("%.40q is unknown; known are: %s", name,
+			return &document.Invalid{Field: "query", Reason: fmt.Sprintf("unknown parameter %.40q; known: %s", name,
 				cmp.Or(strings.Join(e.queryNames(), ", "), "none"))}
 		}
 	}
@@ -262,7 +262,7 @@ func clientOperation(r *http.Request) string {
 
 // RunningOperations is the answer of GET /health/running.
 type RunningOperations struct {
-	// Running operations by the process of the database server that works for them.
+	// Running operations by the process of the database server that executes them.
 	Running map[uint32]string `json:"running"`
 }
 

@@ -105,7 +105,7 @@ type Config struct {
 	DrainTimeout time.Duration
 }
 
-// Application is what a worker serves.
+// Application is what a worker is serving.
 type Application struct {
 	Metadata *metadata.Application
 	Rules    map[string]posting.Rules
@@ -236,7 +236,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Sessions is how many are open.
 func (s *Server) Sessions() int { return s.sessions.Count() }
 
-// Serve answers requests on the listener until ctx is done, then drains: it listens no more, finishes what it has
+// Serve answers requests on the listener until ctx is done, then drains: it stops listening, finishes what it has
 // accepted, ends the sessions, and returns nil, or an error when that took longer than DrainTimeout.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	listening := &http.Server{
@@ -245,7 +245,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		WriteTimeout: s.config.BodyTimeout + s.config.QueueTimeout + OperationTimeout, MaxHeaderBytes: headerMax,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	stop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they go on while the worker drains
+	stop, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they go on while the worker is draining
 	var background sync.WaitGroup
 	for _, run := range []func(context.Context){
 		func(ctx context.Context) { every(ctx, forgetEvery, s.forget) },
@@ -276,7 +276,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		ended <- listening.Serve(listener)
 	}()
 	s.events.Info(eventStarts, "address", listener.Addr().String())
-	s.log.Info("worker serves", "address", listener.Addr().String(), "concurrency", s.config.Concurrency, "queue",
+	s.log.Info("worker is serving", "address", listener.Addr().String(), "concurrency", s.config.Concurrency, "queue",
 		s.config.Queue)
 	select {
 	case err := <-ended:
@@ -289,13 +289,13 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 func (s *Server) drain(ctx context.Context, listening *http.Server) error {
 	s.draining.Store(true)
 	s.events.Info(eventDrains, "waiting", s.gate.load(), "sessions", s.Sessions())
-	s.log.Info("worker drains", "waiting", s.gate.load())
+	s.log.Info("worker is draining", "waiting", s.gate.load())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.DrainTimeout)
 	defer cancel()
 	if err := listening.Shutdown(ctx); err != nil {
 		listening.Close()
 		s.events.Info(eventEnds, "drained", false)
-		return fmt.Errorf("drain: requests still ran after %s: %w", s.config.DrainTimeout, err)
+		return fmt.Errorf("drain: requests were still running after %s: %w", s.config.DrainTimeout, err)
 	}
 	s.events.Info(eventEnds, "drained", true)
 	return nil

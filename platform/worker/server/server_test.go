@@ -339,7 +339,7 @@ func TestABodyThatDoesNotComeHoldsNoSlot(t *testing.T) {
 	fmt.Fprint(connection, "POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
 		"Content-Length: 100\r\n\r\n{")
 	if status, _, _ := b.call(t, "GET", "/v1/application", ""); status != 200 {
-		t.Errorf("beside it: %d", status)
+		t.Errorf("with the other one running: %d", status)
 	}
 	connection.(*net.TCPConn).CloseWrite()
 	answer, err := io.ReadAll(connection)
@@ -380,7 +380,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		}()
 	}
 	if status, _ := b.direct("GET", "/v1/application", ""); status != 200 {
-		t.Errorf("beside them: %d", status)
+		t.Errorf("with the others running: %d", status)
 	}
 	for range count {
 		<-ended // or the test never ends

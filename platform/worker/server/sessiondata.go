@@ -29,14 +29,14 @@ func (s *Server) dataEndpoints() []Endpoint {
 	const one = "/v1/sessions/current/data/{key}"
 	key := openapi.Parameter{
 		Name: "key", In: "path", Required: true,
-		Description: "of the client's choice; what begins with `" + platformKeys + "` is filled by operations",
+		Description: "chosen by the client; keys that begin with `" + platformKeys + "` are written by operations",
 		Schema:      &openapi.Schema{Type: "string", Pattern: keyPattern},
 	}
 	entry := openapi.Object(openapi.Named[*openapi.Schema]{{Name: "key", Value: openapi.String("")},
 		{Name: "bytes", Value: openapi.Integer("")}})
 	return []Endpoint{{
 		Method: "GET", Path: "/v1/sessions/current", Operation: "session.show", Tag: tagSession,
-		Summary: "Who is logged in, and what the session keeps",
+		Summary: "Who is logged in, and what the session stores",
 		Success: []Success{{Status: http.StatusOK, Means: "the session",
 			Schema: openapi.Object(openapi.Named[*openapi.Schema]{
 				{Name: "user", Value: userSchema()}, {Name: "organisation", Value: openapi.UUID("")},
@@ -44,21 +44,21 @@ func (s *Server) dataEndpoints() []Endpoint {
 			})}}, handle: s.showSession,
 	}, {
 		Method: "GET", Path: one, Operation: "session.data.get", Tag: tagSession,
-		Summary: "Read what the session keeps", Parameters: []openapi.Parameter{key},
-		Success: []Success{{Status: http.StatusOK, Means: "the value as it was put", Schema: &openapi.Schema{}}},
+		Summary: "Read a value of the session", Parameters: []openapi.Parameter{key},
+		Success: []Success{{Status: http.StatusOK, Means: "the stored value", Schema: &openapi.Schema{}}},
 		Fails:   []string{codeNotFound}, handle: s.getData,
 	}, {
 		Method: "PUT", Path: one, Operation: "session.data.put", Tag: tagSession,
-		Summary: "Let the session keep a value",
-		Description: "Working data, such as the state of a form: it is gone with the session or the worker. All of " +
-			"it is at most 1 MiB.", Parameters: []openapi.Parameter{key},
+		Summary: "Store a value in the session",
+		Description: "Working data, such as the state of a form: it is lost with the " +
+			"session or the worker. At most 1 MiB in all.", Parameters: []openapi.Parameter{key},
 		Body:    &openapi.Schema{Description: "any JSON"},
 		Success: []Success{{Status: http.StatusNoContent, Means: "kept"}}, Fails: []string{codeNoRoom},
 		handle: s.putData,
 	}, {
-		Method: "DELETE", Path: one, Operation: "session.data.delete", Tag: tagSession, Summary: "Forget a value",
+		Method: "DELETE", Path: one, Operation: "session.data.delete", Tag: tagSession, Summary: "Delete a value",
 		Parameters: []openapi.Parameter{key},
-		Success:    []Success{{Status: http.StatusNoContent, Means: "forgotten, or never kept"}}, handle: s.deleteData,
+		Success:    []Success{{Status: http.StatusNoContent, Means: "deleted, or never stored"}}, handle: s.deleteData,
 	}}
 }
 
@@ -91,8 +91,8 @@ func (s *Server) deleteData(_ context.Context, r *request) (answer, error) { ret
 func (s *Server) setData(r *request, value []byte) (answer, error) {
 	key := r.PathValue("key")
 	if !plainKey.MatchString(key) || strings.HasPrefix(key, platformKeys) {
-		return answer{}, &document.Invalid{Field: "key", Reason: "letters, digits, dots and dashes are expected, " +
-			"and no beginning with " + platformKeys}
+		return answer{}, &document.Invalid{Field: "key", Reason: "letters, digits, dots and dashes are expected, not " +
+			"beginning with " + platformKeys}
 	}
 	return answer{status: http.StatusNoContent}, r.session.Set(key, value)
 }
@@ -103,8 +103,8 @@ type remember func(r *request, a answer)
 // rememberList stores the filter and the rows of a list.
 func (s *Server) rememberList(name string) remember {
 	return func(r *request, a answer) {
-		s.leave(r, platformKeys+"filter."+name, encodeText(r.URL.RawQuery))
-		s.leave(r, platformKeys+"list."+name, bytes.Clone(a.body))
+		s.store(r, platformKeys+"filter."+name, encodeText(r.URL.RawQuery))
+		s.store(r, platformKeys+"list."+name, bytes.Clone(a.body))
 	}
 }
 
@@ -135,13 +135,13 @@ func (s *Server) rememberDocument(name string) remember {
 		}
 		text, err := json.Marshal(list)
 		if err == nil {
-			s.leave(r, keyRecent, text)
+			s.store(r, keyRecent, text)
 		}
 	}
 }
 
-// leave stores a value. Missing room is no error: session.Figures counts it.
-func (s *Server) leave(r *request, key string, value []byte) {
+// store a value. Missing room is no error: session.Figures counts it.
+func (s *Server) store(r *request, key string, value []byte) {
 	if err := r.session.Set(key, value); err != nil && !errors.Is(err, session.ErrNoRoom) &&
 		!errors.Is(err, session.ErrDataFull) {
 		s.log.Warn("session data", "error", err)

@@ -141,7 +141,7 @@ func TestAnUnknownOperationIsRepeatedOnce(t *testing.T) {
 	}()
 	patience.Until(t, "the first waits", func() bool { return s.db.FlushFigures().Waiting == 1 })
 	if status, text := s.receive(t, "two"); status != 503 || !strings.Contains(text, `"overloaded"`) {
-		t.Errorf("beside a full queue: %d %s", status, text)
+		t.Errorf("with a full queue: %d %s", status, text)
 	}
 	if got := clustertest.Value(t, s.own.DSN(), "SELECT string_agg(key, ' ') FROM plimsoll_operation"); got != "one" {
 		t.Errorf("what was refused was done: %s", got)

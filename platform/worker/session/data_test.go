@@ -179,7 +179,7 @@ func TestSessionsOfManyAtOnce(t *testing.T) {
 	group.Wait()
 	if f := s.Figures(); f.Spills == 0 || f.Reads == 0 || f.SpillTime == 0 || f.Lost > 0 ||
 		f.MemoryBytes > f.MemoryMax {
-		t.Errorf("%+v", f)
+		t.Errorf("figures %+v, want spills and reads within the limit, and nothing lost", f)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestWithoutADisk(t *testing.T) {
 				t.Errorf("what was kept: %d bytes, %v", len(got), err)
 			}
 			if f := s.Figures(); f.Refused != 1 || f.MemoryBytes > f.MemoryMax || f.DiskBytes != 0 {
-				t.Errorf("%+v", f)
+				t.Errorf("figures %+v, want one value refused and nothing on disk", f)
 			}
 			if repair(); name != "None" {
 				if err := second.Set("k", value); err != nil {
@@ -288,7 +288,7 @@ func TestFilesAreNotTrusted(t *testing.T) {
 		}
 	})
 	if f := s.Figures(); f.Lost != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("figures %+v, want two lost files", f)
 	}
 }
 

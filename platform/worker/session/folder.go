@@ -141,14 +141,14 @@ func (f *file) read(owner string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("read session data: %w", err)
 	}
 	if crc32.ChecksumIEEE(text) != f.sum {
-		return nil, fmt.Errorf("read session data: %s is not what was written", f.path)
+		return nil, fmt.Errorf("read session data: %s has changed since it was written", f.path)
 	}
 	var s stored
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&s); err != nil {
 		return nil, fmt.Errorf("read session data: %w", err)
 	}
 	if s.Owner != owner {
-		return nil, fmt.Errorf("read session data: %s is another session's", f.path)
+		return nil, fmt.Errorf("read session data: %s belongs to another session", f.path)
 	}
 	if s.Values == nil {
 		s.Values = map[string][]byte{}

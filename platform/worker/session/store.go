@@ -130,7 +130,7 @@ func (st *store) spill(d *data) error {
 	defer st.mutex.Unlock()
 	if err != nil {
 		if !st.full {
-			st.log.Warn("session data cannot go to disk: sessions keep no more than fits into memory", "error", err)
+			st.log.Warn("cannot write session data to disk: sessions keep only what fits into memory", "error", err)
 		}
 		st.full = true
 		return err

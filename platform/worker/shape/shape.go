@@ -1,5 +1,5 @@
 // Package shape owns the three shapes of an application: how it talks to the database, and nothing else. All make the
-// same books. Tuned and lean may serve one database side by side, and classic beside them with the same durability.
+// same books. Tuned and lean may serve one database together, and classic with them if it has the same durability.
 //
 //	classic  as such platforms are before they are tuned: temp tables per posting, one row per statement and round
 //	         trip, a small pool of temp tables, one fixed lifetime of connections, every temp table truncated
@@ -78,7 +78,7 @@ func New(name Name, tweaks Tweaks) (Shape, error) {
 	case Lean, "":
 		s.Name, s.Posting, s.own = Lean, posting.Lean, tuned
 	default:
-		return Shape{}, fmt.Errorf("no shape %q: %s", name, list(Names))
+		return Shape{}, fmt.Errorf("unknown shape %q: use %s", name, list(Names))
 	}
 	if _, err := durability.Parse(tweaks.Durability); err != nil {
 		return Shape{}, err

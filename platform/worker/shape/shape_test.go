@@ -73,7 +73,7 @@ func TestAllTweaksTogetherAreTuned(t *testing.T) {
 func TestLeanIsTheDefault(t *testing.T) {
 	s := made(t, "", Tweaks{})
 	if s.Name != Lean || s.Posting != posting.Lean || s.String() != "lean" {
-		t.Errorf("%+v", s)
+		t.Errorf("shape %+v, want lean", s)
 	}
 	if _, err := New("fat", Tweaks{}); err == nil || !strings.Contains(err.Error(), "classic, tuned, lean") {
 		t.Error(err)

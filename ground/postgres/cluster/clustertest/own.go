@@ -16,12 +16,12 @@ type OwnCluster struct {
 	postmaster *cluster.Postmaster
 }
 
-// Alone makes and starts a cluster with some settings, and stops it when the test ends.
+// Alone creates and starts a cluster with some settings, and stops it when the test ends.
 func Alone(t testing.TB, settings map[string]string) *OwnCluster {
 	t.Helper()
 	spec := Copied(Spec())
 	for name, value := range settings {
-		spec.Settings = append(spec.Settings, profile.Setting{Name: name, Value: value, Reason: "the test says so"})
+		spec.Settings = append(spec.Settings, profile.Setting{Name: name, Value: value, Reason: "set by the test"})
 	}
 	c, err := cluster.Open(State(t)).Create(patience.Context(t), "own", spec)
 	if err != nil {

@@ -63,7 +63,7 @@ func Traps(t testing.TB, dsn string) (sprung func() []string) {
 	return func() []string { return heard(t, ear) }
 }
 
-// heard since the last time: what was told before an answer came has come before it.
+// heard returns the notifications since the last call: those sent before an answer arrive before it.
 func heard(t testing.TB, ear *pgx.Conn) (told []string) {
 	t.Helper()
 	if _, err := ear.Exec(t.Context(), "SELECT"); err != nil {

@@ -36,7 +36,7 @@ func (m share) memory() []Setting {
 		set("effective_cache_size", Bytes(tidy(m.bytes*3/4)),
 			"75 %% of the memory: shared_buffers and the system's cache, for the planner's estimates"),
 		set("temp_buffers", Bytes(m.tempBuffers()),
-			"1/4 of the memory over all %d connections, 8MB to 256MB (field report): a session never gives them back",
+			"1/4 of the memory over all %d connections, 8MB to 256MB (field report): a session never releases them",
 			m.maxConnections()),
 		set("work_mem", Bytes(m.workMem()),
 			"1/4 of the memory over %d active sessions with four sorts or hashes each, 4MB to 256MB (field report)",

@@ -30,7 +30,7 @@ func (m share) wal() []Setting {
 		set(walCompression, "lz4", "the first change of each page after a checkpoint logs the whole page, most of the "+
 			"log of a load that has just begun; they shrink to half"),
 		set("synchronous_commit", "on", "not off as in the field report: the headline is measured with durable "+
-			"acknowledgement; a faster, lossy run is shown beside it"),
+			"acknowledgement; a faster, lossy run is shown next to it"),
 		set("wal_level", "minimal", "as in the field report: bulk loads into new tables skip the log, and locks of "+
 			"temp tables need no transaction ID; for replicas or base backups change it in user.conf"),
 		set("max_wal_senders", 0, "required by wal_level minimal"),

@@ -16,7 +16,7 @@ const splits = 400
 // of the runs, so its effect is divided by √2. It is a share if all figures are positive and no amount is asked for,
 // otherwise an amount; false: too few runs.
 func Floor(side []float64, amount bool, seed uint64) (floor float64, known bool) {
-	figures := both(strata(side, nil)).Base
+	figures := allStrata(strata(side, nil)).Base
 	if len(figures) < RunsMin {
 		return 0, false
 	}

@@ -40,8 +40,8 @@ func known(figures []float64, from, to int) (some []float64) {
 	return some
 }
 
-// both are the figures of all strata.
-func both(strata []stats.Stratum) (all stats.Stratum) {
+// allStrata are the figures of all strata.
+func allStrata(strata []stats.Stratum) (all stats.Stratum) {
 	for _, s := range strata {
 		all.Base, all.Variant = append(all.Base, s.Base...), append(all.Variant, s.Variant...)
 	}

@@ -104,7 +104,7 @@ type Row struct {
 // Of judges one figure by itself, outside a family. The figures are in the order of the rounds; that of a run which has
 // none is NaN. They must not be infinite.
 func Of(base, variant []float64, rule Rule) Row {
-	all := both(strata(base, variant))
+	all := allStrata(strata(base, variant))
 	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(all.Base), len(all.Variant)}, P: 1, PHolm: 1,
 		PEqual: 1, PEqualHolm: 1, rule: rule}
 	r.Base, r.Variant, r.Margin = stats.Median(all.Base), stats.Median(all.Variant), rule.Margin

@@ -162,7 +162,7 @@ func TestOf(t *testing.T) {
 	t.Run("EffectLiesInItsInterval", rapid.MakeCheck(func(t *rapid.T) {
 		r := Of(figures(t, "a"), figures(t, "b"), Rule{Margin: 0.05})
 		if !(r.Low <= r.Effect && r.Effect <= r.High) {
-			t.Fatalf("%+v", r)
+			t.Fatalf("the effect lies outside its interval: %+v", r)
 		}
 	}))
 }
@@ -220,11 +220,11 @@ func TestHolm(t *testing.T) {
 		rows = append(rows, &r)
 	}
 	if Holm(rows); rows[0].Verdict != Inconclusive || rows[0].PHolm <= rows[0].P {
-		t.Errorf("%+v", rows[0])
+		t.Errorf("corrected for twenty: %+v, want it inconclusive with a larger p", rows[0])
 	}
 	one := Of([]float64{1, 1.1, 1.2, 1.3}, []float64{2, 2.1, 2.2, 2.3}, Rule{Margin: 0.05})
 	if Holm([]*Row{&one}); one.Verdict != Worse {
-		t.Errorf("%+v", one)
+		t.Errorf("corrected for one: %+v, want it worse", one)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestHolm_MorePairsCountTheFamily(t *testing.T) {
 	}
 	few := family(RunsMin)
 	if few.Verdict != Inconclusive || few.MorePairs < 2 {
-		t.Fatalf("%+v", few)
+		t.Fatalf("few pairs: %+v, want it inconclusive, with more pairs needed", few)
 	}
 	if r := family(RunsMin + few.MorePairs); r.Verdict != Worse {
 		t.Errorf("with %d more pairs: %+v", few.MorePairs, r)
@@ -266,14 +266,14 @@ func TestHolm_OfEqualVerdicts(t *testing.T) {
 		rows = append(rows, &r)
 	}
 	if rows[0].Verdict != Equal {
-		t.Fatalf("%+v", rows[0])
+		t.Fatalf("before the correction: %+v, want it equal", rows[0])
 	}
 	if Holm(rows); rows[0].Verdict == Equal || rows[0].PEqualHolm <= rows[0].PEqual {
-		t.Errorf("%+v", rows[0])
+		t.Errorf("corrected for many: %+v, want it not equal, with a larger p", rows[0])
 	}
 	one := Of(a, b, Rule{Margin: 0.05})
 	if Holm([]*Row{&one}); one.Verdict != Equal {
-		t.Errorf("%+v", one)
+		t.Errorf("corrected for one: %+v, want it equal", one)
 	}
 }
 

@@ -138,7 +138,7 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 				"data, primary keys and unique constraints, indexes, foreign keys, one after the other; a final " +
 				"checkpoint is part of the time (report: a dump of 40 GB, a base of about 2 TB)"},
 			{Name: powerCut, Text: fmt.Sprintf("simulated from the journal of lab/crash: %s rows are loaded, "+
-				"acknowledged and checkpointed; then what was not flushed survives wholly, in part or not at all. A "+
+				"acknowledged and checkpointed; then unflushed data survives wholly, in part or not at all. A "+
 				"base is lost if the server does not start, or rows are missing or unreadable",
 				human.Thousands(c30CutRows))},
 		},

@@ -230,7 +230,7 @@ func measureStatements(ctx context.Context, conn *pgx.Conn, f trial.Figures) err
 
 // filesIn counts the files below a folder.
 func filesIn(dir string) (n float64) {
-	_ = process.SeeAsOwner(dir, func() {
+	_ = process.WithOwnerPermissions(dir, func() {
 		_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				n++

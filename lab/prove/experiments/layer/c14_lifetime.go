@@ -189,7 +189,7 @@ func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figur
 		return nil, err
 	}
 	if took := time.Since(began); took >= life.AtLeast {
-		return nil, fmt.Errorf("making the temp tables took %s, longer than the connections live: use a longer "+
+		return nil, fmt.Errorf("creating the temp tables took %s, longer than the connections live: use a longer "+
 			"--duration", took.Round(time.Millisecond))
 	}
 	until := began.Add(h.window)
@@ -207,7 +207,7 @@ func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figur
 		site.MedianTime: site.Percentile(times, 0.5)}, nil
 }
 
-// refill uses every connection again and again, as a load does: those that have ended are opened and filled anew.
+// refill uses every connection again and again, as a load does: those that have ended are opened and filled again.
 func (h *holders) refill(ctx context.Context, holder *database.Database, until time.Time) error {
 	return site.AllAtOnce(h.connections, func(int) error {
 		for time.Now().Before(until) && ctx.Err() == nil {

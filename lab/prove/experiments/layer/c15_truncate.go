@@ -40,15 +40,15 @@ func skippedTruncates(b site.Bench, s *site.Site) trial.Trial {
 				database.Options{Chain: 1, TempTables: temptable.Options{Clearing: c}}, part.Turn))
 		}
 		part.Measured = append(part.Measured, trial.Say(
-			"%s: operations/s %s with a query first, %s by the pool's knowledge, %s with DELETE of few rows, against "+
+			"%s: operations/s %s with a query first, %s by the pool's counts, %s with DELETE of few rows, against "+
 				"%s/s with TRUNCATE always, %s %% of the tables being empty", v.Name, against(v, temptable.Ask),
 			against(v, temptable.Known), against(v, temptable.Delete),
 			trial.Spread{Of: trial.At(clearingSide(v, temptable.Always), site.OperationRate), Format: "%.1f"},
 			trial.Last{Of: trial.At(clearingSide(v, temptable.Ask), emptyShare), Format: "%.0f", Map: percent}))
 	}
 	t := trial.Trial{
-		Text: "pooled temp tables are truncated always, only if a query finds a row, or only if the pool knows of " +
-			"rows, and few rows are deleted instead, on both flavours", Overhead: 15 * time.Second,
+		Text: "pooled temp tables are always truncated, only if a query finds a row, or only if the pool knows of " +
+			"rows; few rows are deleted instead, on both flavours", Overhead: 15 * time.Second,
 		Parts: []trial.Part{part},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; %d pooled temp tables per "+

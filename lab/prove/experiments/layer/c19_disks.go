@@ -48,7 +48,7 @@ var (
 // refuseNoDisks: without other disks there is nothing to compare.
 func refuseNoDisks(b site.Bench) error {
 	if len(b.Disks) == 0 {
-		return problem.New(problem.Usage, errors.New("C19 needs folders on other disks than that of the data"),
+		return problem.New(problem.Usage, errors.New("C19 needs folders on disks other than that of the data"),
 			"--disks DIR,DIR; the servers' user must be allowed to write to each")
 	}
 	return nil
@@ -98,7 +98,7 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "load", Text: withoutThinking("writes documents") + "; classic shape; each turn on a copy of the " +
 				"base"},
-			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, as told by --disks; temp tables take the "+
+			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, given by --disks; temp tables use the "+
 				"first, indexes the second, the log the third, or again the first", further)},
 			{Name: "verdict", Text: "on temp tables alone, which the report moved; the rest is only reported"},
 		},
@@ -118,7 +118,7 @@ func (side diskSide) build(ctx context.Context, b site.Bench, scale float64, r *
 		}
 	}
 	temp, indexes, log := folders[0], folders[1], folders[2]
-	r.Say("%s: making a cluster, and filling a base at scale %g", side.name, scale)
+	r.Say("%s: creating a cluster and filling a base at scale %g", side.name, scale)
 	if own, err = site.NewOwnCluster(ctx, b, side.cluster, cluster.Spec{Memory: "25%"}, r.AtEnd); err != nil {
 		return nil, nil, err
 	}
@@ -144,13 +144,13 @@ func folderOn(disk string, atEnd func(func() error)) (dir string, err error) {
 	if disk, err = filepath.Abs(disk); err != nil {
 		return "", err
 	}
-	account.See(func() { dir, err = os.MkdirTemp(disk, "plimsoll-prove-") })
+	account.WithPermissions(func() { dir, err = os.MkdirTemp(disk, "plimsoll-prove-") })
 	if err != nil {
 		return "", problem.New(problem.Environment, err, "--disks: the user that servers run as must be allowed to "+
 			"write there")
 	}
 	atEnd(func() (err error) {
-		account.See(func() { err = os.RemoveAll(dir) })
+		account.WithPermissions(func() { err = os.RemoveAll(dir) })
 		return err
 	})
 	return dir, nil

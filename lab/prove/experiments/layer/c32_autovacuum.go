@@ -69,7 +69,7 @@ func autovacuum(b site.Bench, s *site.Site) trial.Trial {
 	}
 }
 
-// Figures of C32 beside those of posted documents.
+// Figures of C32 besides those of posted documents.
 const (
 	c32Growth = "growth"
 	c32Dead   = "dead rows"

@@ -50,13 +50,13 @@ var postedDocumentsCondition = claims.Condition{Name: postedTitle, Text: without
 // withoutThinking describes the load of users without think time, on operations of one kind.
 func withoutThinking(kind string) string {
 	return fmt.Sprintf("%d users without think time, over HTTP on a worker in this process; each key operation that "+
-		"%s is as frequent as its weight says", site.Clients, kind)
+		"%s occurs in proportion to its weight", site.Clients, kind)
 }
 
 // postedDocuments measures tweaks of the classic shape for users who post documents, in turns like the batch of
 // queries, but with the ERP's own operations.
 func postedDocuments(server *site.Address, bare trial.Part, tweaks ...shape.Tweaks) trial.Part {
-	p := trial.Part{Name: postedTitle, Title: postedTitle, Beside: true, Rounds: bare.Rounds, Turn: bare.Turn,
+	p := trial.Part{Name: postedTitle, Title: postedTitle, Unjudged: true, Rounds: bare.Rounds, Turn: bare.Turn,
 		Series: []trial.Series{{Name: site.P99Time, Unit: "ms"}, {Name: site.MedianTime, Unit: "ms"},
 			{Name: documentRate, Unit: "1/s"}}}
 	if bare.Name != "" {

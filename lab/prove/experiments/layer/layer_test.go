@@ -75,7 +75,7 @@ func TestPath_ATurnWhoseDelayIsNotTrueIsMadeAgain(t *testing.T) {
 	if err != nil || len(f.Figures) != 1 || !slices.Equal(f.Figures[0].Values, []float64{1, 3, 4, 5}) {
 		t.Errorf("%+v, %v", f.Figures, err)
 	}
-	if want := "is void and made again: the round trip after it misses the delay"; len(said) != 1 ||
+	if want := "is void and repeated: the round trip after it misses the delay"; len(said) != 1 ||
 		!strings.Contains(said[0], want) {
 		t.Errorf("said was %q", said)
 	}
@@ -99,7 +99,7 @@ func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
 	}
 	if len(f.Figures) != 6 || f.Figures[0].Name != "posted documents, classic, chains of 100: documents" ||
 		len(f.Figures[0].Values) != 2 {
-		t.Errorf("%+v", f)
+		t.Errorf("finding %+v, want six figures, of two turns each", f)
 	}
 	var temp, users int64
 	err = db.Read(t.Context(), func(w *database.Work) error {

@@ -52,11 +52,11 @@ const damagedPart = "damaged"
 const (
 	planted    = "damages planted"
 	named      = "damages named by document and field" // what is gone is named by its id
-	treated    = "damages mended, or said to be for a backup alone"
+	treated    = "damages repaired, or reported as needing a backup"
 	found      = "violations"
 	physical   = "faults that amcheck finds"
 	foundAfter = "violations afterwards"
-	changed    = "tables that are not as they were"
+	changed    = "tables that have changed"
 	auditRate  = "objects audited"
 	repairRate = "objects repaired"
 )
@@ -96,49 +96,49 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 		Overhead: making, Parts: []trial.Part{whole, harmed},
 		Rules: trial.Rules{StoppedRefutes: true,
 			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: base.scale},
-				Confirm: trial.AtLeast(c23Scale), Unless: "a small base does not stand for terabytes; --full"}},
+				Confirm: trial.AtLeast(c23Scale), Unless: "a small base does not stand for terabytes; use --full"}},
 			Criteria: append(integrityCriteria(), trial.Criterion{Of: hours, Confirm: trial.AtMost(c23AuditMost),
 				Refute: trial.Above(c23AuditMost)})},
 		Conditions: integrityConditions(),
 	}
 }
 
-// none of something, in any turn.
-func none(figure trial.Computed) trial.Criterion {
+// mustBeZero: a figure must be 0 in every turn.
+func mustBeZero(figure trial.Computed) trial.Criterion {
 	return trial.Criterion{Of: figure, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
 }
 
 // short is how many of the planted damages a series lacks, over all turns.
 func short(side, series, as string) trial.Computed {
-	all, some := harm(side, planted, ""), harm(side, series, "")
+	all, some := sumDamaged(side, planted, ""), sumDamaged(side, series, "")
 	return trial.Computed{As: as + " with " + side, Format: "%.0f",
 		Formula: func(m *trial.Measurements) float64 { return all.Formula(m) - some.Formula(m) }}
 }
 
-// harm is the sum of a series of a damaged side.
-func harm(side, series, as string) trial.Computed {
+// sumDamaged is the sum of a series of a damaged side.
+func sumDamaged(side, series, as string) trial.Computed {
 	return sumOf(trial.At(side, series).In(damagedPart), as)
 }
 
 func integrityCriteria() []trial.Criterion {
-	all := []trial.Criterion{none(sum(undamagedBase, found, "violations of the undamaged base"))}
+	all := []trial.Criterion{mustBeZero(sum(undamagedBase, found, "violations of the undamaged base"))}
 	for _, side := range []string{registersDamaged, documentsDamaged} {
-		all = append(all, none(short(side, named, "damages not named by document and field")),
-			none(short(side, treated, "damages neither mended nor said to be for a backup alone")),
-			none(harm(side, foundAfter, "violations left with "+side)),
-			none(harm(side, changed, "tables that are not as they were with "+side)),
-			none(harm(side, physical, "faults that amcheck finds with "+side)))
+		all = append(all, mustBeZero(short(side, named, "damages not named by document and field")),
+			mustBeZero(short(side, treated, "damages neither repaired nor reported as needing a backup")),
+			mustBeZero(sumDamaged(side, foundAfter, "violations left with "+side)),
+			mustBeZero(sumDamaged(side, changed, "tables that have changed with "+side)),
+			mustBeZero(sumDamaged(side, physical, "faults that amcheck finds with "+side)))
 	}
 	return all
 }
 
 func integrityMeasured() (all []trial.Phrase) {
-	for _, one := range []struct{ side, means string }{{registersDamaged, "mended by 'plimsoll repair'"},
-		{documentsDamaged, "said to be for a backup alone, and restored"}} {
+	for _, one := range []struct{ side, means string }{{registersDamaged, "repaired by 'plimsoll repair'"},
+		{documentsDamaged, "reported as needing a backup, and restored"}} {
 		all = append(all, trial.Say(one.side+": of %s damages the audit names %s by document and field, amcheck "+
-			"finds %s faults, %s are "+one.means+", and %s violations are left", harm(one.side, planted, ""),
-			harm(one.side, named, ""), harm(one.side, physical, ""), harm(one.side, treated, ""),
-			harm(one.side, foundAfter, "")))
+			"finds %s faults, %s are "+one.means+", and %s violations are left", sumDamaged(one.side, planted, ""),
+			sumDamaged(one.side, named, ""), sumDamaged(one.side, physical, ""), sumDamaged(one.side, treated, ""),
+			sumDamaged(one.side, foundAfter, "")))
 	}
 	return append(all, trial.Say("'plimsoll repair' takes %s objects/s, with its audits and proof",
 		trial.Spread{Of: trial.At(registersDamaged, repairRate).In(damagedPart), Format: "%.2f"}))
@@ -146,16 +146,16 @@ func integrityMeasured() (all []trial.Phrase) {
 
 func integrityConditions() []claims.Condition {
 	return []claims.Condition{
-		{Name: "damages", Text: fmt.Sprintf("those of the audit's own tests, done by SQL past the application, each "+
-			"to a document of its own; %d of the %d that there are", len(staleRegisters)+len(lostDocuments),
+		{Name: "damages", Text: fmt.Sprintf("those of the audit's own tests, inflicted by SQL bypassing the "+
+			"application, each on a document of its own; %d of %d", len(staleRegisters)+len(lostDocuments),
 			len(damage.All))},
-		{Name: registersDamaged, Text: "a document is right, and what registers, entries, totals and counters have " +
-			"of it is lost or wrong; afterwards every table must be that of the undamaged base, but that documents " +
-			"with a mended attribute have the next version"},
-		{Name: documentsDamaged, Text: "registers were updated, and their document is gone, or is as it was before; " +
+		{Name: registersDamaged, Text: "a document is right, but its rows in registers, entries, totals and counters " +
+			"are lost or wrong; afterwards every table must equal that of the undamaged base, except that documents " +
+			"with a repaired attribute have the next version"},
+		{Name: documentsDamaged, Text: "registers were updated, but their document is gone, or is as it was before; " +
 			"'plimsoll repair' must change nothing and name each; then the backup is restored"},
 		{Name: "backup", Text: "a copy of the base's files, made before the damage"},
-		{Name: "objects", Text: "documents of the base by the time of a whole audit; steps of a repair by its time, " +
-			"two audits, the checks for physical damage and the proof included"},
+		{Name: "objects", Text: "documents of the base divided by the time of a whole audit; steps of a repair " +
+			"divided by its time, including two audits, the checks for physical damage and the proof"},
 	}
 }

@@ -113,8 +113,8 @@ func sumOf(series trial.Ref, as string) trial.Computed {
 	}}
 }
 
-// most of a series over the turns of a side.
-func most(side, series, as, unit string) trial.Computed {
+// maxOverTurns is the maximum of a series over the turns of a side.
+func maxOverTurns(side, series, as, unit string) trial.Computed {
 	return trial.Computed{As: as, Format: "%.0f " + unit, Formula: func(m *trial.Measurements) float64 {
 		figures := m.Figures(trial.At(side, series))
 		return orUnknown(figures, slices.Max(append([]float64{0}, figures...)))

@@ -191,7 +191,7 @@ func (i *integrityBase) repair(ctx context.Context, copied *site.SeparateBase, s
 		f[foundAfter] = float64(done.Open())
 		for _, subject := range subjects {
 			if slices.ContainsFunc(done.Steps, func(s repair.Step) bool {
-				return about(s, subject) && (s.Done || s.Skipped == inOrder)
+				return concerns(s, subject) && (s.Done || s.Skipped == inOrder)
 			}) {
 				f[treated]++
 			}
@@ -230,7 +230,7 @@ func changesAttribute(s repair.Step, meta *metadata.Document) bool {
 }
 
 // inOrder is why a step is not done that another one has made needless.
-const inOrder = "in order by now"
+const inOrder = "already in order"
 
 // nameAndRestore: a repair must say of each damage that only a backup has what it destroyed, and change nothing; then
 // the backup is restored.
@@ -248,7 +248,7 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 		f[treated] = 0
 		for _, subject := range subjects {
 			if slices.ContainsFunc(done.Steps, func(s repair.Step) bool {
-				return about(s, subject) && s.Class == repair.Restore && !s.Done
+				return concerns(s, subject) && s.Class == repair.Restore && !s.Done
 			}) {
 				f[treated]++
 			}
@@ -274,8 +274,8 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 	})
 }
 
-// about says whether a step is about a subject.
-func about(s repair.Step, subject string) bool {
+// concerns says whether a step is about a subject.
+func concerns(s repair.Step, subject string) bool {
 	text := s.Object
 	for _, c := range s.Changes {
 		text += " " + c.Field
@@ -288,7 +288,7 @@ func (i *integrityBase) differ(ctx context.Context, db *database.Database, were 
 	now, err := audit.Books(ctx, db)
 	for k, t := range now.Tables {
 		if k >= len(were.Tables) || t != were.Tables[k] {
-			i.say("table %s is not as it was; it has %d rows", t.Table, t.Rows)
+			i.say("table %s has changed; it has %d rows", t.Table, t.Rows)
 			n++
 		}
 	}

@@ -94,7 +94,7 @@ type manner struct {
 	lean          bool // restored to the end; the others in slices
 	// statistics of temp tables; empty: gathered by the code.
 	statistics temptable.Statistics
-	// options of its sessions beside those of the engine; false if the server lacks what they need.
+	// options of its sessions besides those of the engine; false if the server lacks what they need.
 	options func(ctx context.Context, dsn string) (options string, there bool, err error)
 }
 
@@ -190,7 +190,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 	}
 	for _, side := range sides {
 		audited := false
-		part.Sides = append(part.Sides, trial.Side{Name: side.String(), Beside: side.options != nil,
+		part.Sides = append(part.Sides, trial.Side{Name: side.String(), Unjudged: side.options != nil,
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				return func(ctx context.Context, _ int) (trial.Figures, error) {
 					_, options := where(side.variant)

@@ -34,7 +34,7 @@ func moreJobs(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: recordSetConditions(), Chart: c21Chart()}
 	for _, latency := range judgedFirst() {
 		part := recordSetPart(b, s, latencyPart(latency), latency, turn, sides)
-		if part.Beside { // one chart has them all; two turns of each are enough to see its shape
+		if part.Unjudged { // one chart has them all; two turns of each are enough to see its shape
 			part.Rounds = min(part.Rounds, 2)
 		}
 		t.Parts = append(t.Parts, part)

@@ -115,7 +115,7 @@ func halfDoneGroups(b site.Bench, s *site.Site) trial.Trial {
 			{Name: "group", Text: "the months that an organisation closes together, a transaction for each; " +
 				"half-done: some of them are closed by their documents and others are not"},
 			{Name: "kills", Text: "kill -9 of the worker, and of the whole server with synchronous_commit=off, in " +
-				"turns, at a random month; a worker that is killed does not come back"},
+				"turns, at a random month; a killed worker is not restarted"},
 			{Name: "named", Text: "by 'plimsoll audit', as groups.whole; without groups any violation counts"},
 			{Name: "recovery", Text: "half of the groups are finished and half undone, as by 'plimsoll groups'; " +
 				"without groups nothing says what to recover"},
@@ -161,7 +161,7 @@ func (k *killing) open(ctx context.Context, r *trial.Record) error {
 		for n := range c26Months + 1 { // the history begins in the month before
 			k.months = append(k.months, last.AddDate(0, n-c26Months, 0).Format(monthclose.Format))
 		}
-		return k.learn(ctx, c)
+		return k.readPlan(ctx, c)
 	})
 }
 
@@ -171,8 +171,8 @@ func (k *killing) fresh(ctx context.Context, c *cluster.Cluster) (dsn string, er
 		"CREATE DATABASE "+c26Base+" TEMPLATE "+c26Template)
 }
 
-// learn closes all months without a kill.
-func (k *killing) learn(ctx context.Context, c *cluster.Cluster) error {
+// readPlan closes all months without a kill, and reads the steps that it took.
+func (k *killing) readPlan(ctx context.Context, c *cluster.Cluster) error {
 	dsn, err := k.fresh(ctx, c)
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func pause(ctx context.Context) error {
 // closedMonths of each organisation, by their documents.
 func closedMonths(ctx context.Context, dsn string) (map[id.ID]int, error) {
 	all := map[id.ID]int{}
-	err := each(ctx, dsn, "SELECT organisation, count(*) FROM doc_month_close WHERE posted GROUP BY organisation",
+	err := forEachRow(ctx, dsn, "SELECT organisation, count(*) FROM doc_month_close WHERE posted GROUP BY organisation",
 		func(r pgx.Rows) error {
 			var v id.ID
 			var n int
@@ -257,7 +257,7 @@ func closedMonths(ctx context.Context, dsn string) (map[id.ID]int, error) {
 	return all, err
 }
 
-func each(ctx context.Context, dsn, sql string, read func(pgx.Rows) error) error {
+func forEachRow(ctx context.Context, dsn, sql string, read func(pgx.Rows) error) error {
 	return postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, sql)
 		if err != nil {
@@ -322,7 +322,7 @@ func (k *killing) kill(ctx context.Context, p *cluster.Postmaster, dsn, side str
 	for _, n := range k.want {
 		all += n
 	}
-	err = reached(ctx, dsn, 1+k.random.IntN(all-1), ended)
+	err = waitForMonths(ctx, dsn, 1+k.random.IntN(all-1), ended)
 	if server && err == nil {
 		err = p.Kill(ctx)
 	}
@@ -335,11 +335,11 @@ func (k *killing) kill(ctx context.Context, p *cluster.Postmaster, dsn, side str
 	if server {
 		return k.own.Start(ctx, lossy)
 	}
-	return p, alone(ctx, dsn)
+	return p, waitForSessions(ctx, dsn)
 }
 
-// reached waits until so many months are closed, or all that will be.
-func reached(ctx context.Context, dsn string, target int, ended chan error) error {
+// waitForMonths waits until so many months are closed, or all that will be.
+func waitForMonths(ctx context.Context, dsn string, target int, ended chan error) error {
 	for {
 		closed, err := postgres.Value[int](ctx, dsn, "SELECT count(*) FROM doc_month_close WHERE posted")
 		if err != nil || closed >= target {
@@ -357,8 +357,8 @@ func reached(ctx context.Context, dsn string, target int, ended chan error) erro
 	}
 }
 
-// alone waits until the server has ended the sessions of a worker that was killed.
-func alone(ctx context.Context, dsn string) error {
+// waitForSessions waits until the server has ended the sessions of a worker that was killed.
+func waitForSessions(ctx context.Context, dsn string) error {
 	for {
 		others, err := postgres.Value[int](ctx, dsn,
 			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "+

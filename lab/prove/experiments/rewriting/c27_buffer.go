@@ -28,10 +28,10 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 	sides := []commitSide{few, many, delayed}
 	part := recordSetPart(b, s, latencyPart(judgedLatency), judgedLatency, turn, sides,
 		profile.Setting{Name: "wal_buffers", Value: c27Buffer})
-	beside := recordSetPart(b, s, "the server's own log buffer", judgedLatency, turn, sides)
-	beside.Beside = true
+	unjudged := recordSetPart(b, s, "the server's own log buffer", judgedLatency, turn, sides)
+	unjudged.Unjudged = true
 	at := func(c commitSide, series string) trial.Ref { return c.at(judgedLatency, series) }
-	for p, in := range map[*trial.Part]string{&part: part.Name, &beside: beside.Name} {
+	for p, in := range map[*trial.Part]string{&part: part.Name, &unjudged: unjudged.Name} {
 		text := func(c commitSide, series, format string) trial.Spread {
 			return trial.Spread{Of: trial.At(c.String(), series).In(in), Format: format}
 		}
@@ -50,7 +50,7 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 	return trial.Trial{
 		Text: fmt.Sprintf("50 and 100 jobs rewrite record sets of 1 to %d rows with a log buffer of %s, synchronous "+
 			"and asynchronous: waits for the buffer, and the pace of the worst second", recordSetRows, c27Buffer),
-		Overhead: 30 * time.Second, Parts: []trial.Part{part, beside},
+		Overhead: 30 * time.Second, Parts: []trial.Part{part, unjudged},
 		Rules: trial.Rules{
 			Requires: lightlyLoaded(turn, c27Turn, sides...),
 			Criteria: []trial.Criterion{
@@ -59,7 +59,7 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 				{Of: trial.Every{Of: at(delayed, worstSecond), Unit: "%"}, Confirm: trial.AtLeast(c27Even),
 					Refute: trial.Below(c27Even)},
 				{Of: trial.Gap{Of: at(delayed, worstSecond), Times: 1, To: at(many, worstSecond)},
-					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is as even"},
+					Confirm: trial.Above(0), Refute: trial.AtMost(0), Unless: "synchronous commit is just as even"},
 			}},
 		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers " +
 			"= " + c27Buffer +

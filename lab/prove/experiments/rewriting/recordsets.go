@@ -45,7 +45,7 @@ const (
 	recordSetRounds = 4
 )
 
-// Figures of rewritten record sets, beside pace, waits and flushes.
+// Figures of rewritten record sets, besides pace, waits and flushes.
 const (
 	bufferFull  = "log buffer full"
 	worstSecond = "worst second"
@@ -92,7 +92,7 @@ func recordSetPart(b site.Bench, s *site.Site, name string, latency, turn time.D
 	settings ...profile.Setting) trial.Part {
 	load := &recordSets{}
 	p := trial.Part{Name: name, Title: name, Rounds: b.Rounds(recordSetRounds), Turn: turn,
-		Between: recordSetWarm + recordSetOver, Beside: latency != judgedLatency, Series: recordSetSeries}
+		Between: recordSetWarm + recordSetOver, Unjudged: latency != judgedLatency, Series: recordSetSeries}
 	p.Open = func(ctx context.Context, r *trial.Record) (err error) {
 		settings := append([]profile.Setting{{Name: "max_connections", Value: "250"}}, settings...)
 		if load.dsn, err = s.Disk.Start(ctx, r, name, latency, settings...); err != nil {
@@ -134,7 +134,7 @@ func recordSetConditions() []claims.Condition {
 		{Name: "flushes", Text: fmt.Sprintf("a library preloaded into the server makes each flush of the log take at "+
 			"least the time given. The verdict is on %s, because the report counted 500 flushes/s; other times are "+
 			"only reported", judgedLatency)},
-		{Name: "checked", Text: "at the end all rows are what they were before"},
+		{Name: "checked", Text: "at the end all rows are unchanged"},
 		{Name: "waits for the log", Text: fmt.Sprintf(logWaitsText+"; pg_stat_wal says how often the buffer was full",
 			sampleEvery)},
 	}
@@ -163,7 +163,7 @@ func (s *recordSets) make(ctx context.Context, jobs int) (err error) {
 	err = postgres.Execute(ctx, s.dsn, statementsOf(recordSetsSQL, "{sets}", strconv.Itoa(jobs*recordSetsEach),
 		"{notes}", strconv.Itoa(recordSetNote/32), "{rows}", strconv.Itoa(recordSetRows))...)
 	if err != nil {
-		return fmt.Errorf("make record sets: %w", err)
+		return fmt.Errorf("create record sets: %w", err)
 	}
 	s.digest, err = postgres.Value[string](ctx, s.dsn, digestSQL)
 	return err
@@ -279,7 +279,7 @@ func rewriteSet(ctx context.Context, db *database.Database, recorder int64) erro
 			return err
 		}
 		if len(rows) == 0 {
-			return fmt.Errorf("record set %d is not there", recorder)
+			return fmt.Errorf("record set %d is missing", recorder)
 		}
 		w.Queue("delete", "DELETE FROM record_sets WHERE recorder = $1", recorder)
 		for _, s := range rows {

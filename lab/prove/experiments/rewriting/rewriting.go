@@ -256,7 +256,7 @@ func (m *rewritingRun) look(ctx context.Context, number int64, share []int) (don
 		return done, err
 	}
 	if share != nil {
-		err = once(parts, share)
+		err = checkParts(parts, share)
 	}
 	if err != nil {
 		return done, fmt.Errorf("job %d: %w", number, err)
@@ -283,8 +283,8 @@ func (m *rewritingRun) look(ctx context.Context, number int64, share []int) (don
 	return done, nil
 }
 
-// once: every part began and ended once, and each worker had its share.
-func once(parts []jobs.Carried, share []int) error {
+// checkParts: every part began and ended once, and each worker had its share.
+func checkParts(parts []jobs.Carried, share []int) error {
 	counts, all := map[string]int{}, 0
 	for _, n := range share {
 		all += n
@@ -359,7 +359,7 @@ func (m *rewritingRun) quiet(ctx context.Context) error {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%d connections of workers that have gone are still there", left)
+			return fmt.Errorf("%d connections of stopped workers are still open", left)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestOnce_RefusesJobsThatWereNotDoneOnce(t *testing.T) {
 		return []jobs.Carried{{N: 0, Workers: []string{"a"}, Done: true}, {N: 1, Workers: []string{"b"}, Done: true},
 			{N: 2, Workers: []string{"a"}, Done: true}}
 	}
-	if err := once(good(), []int{2, 1}); err != nil {
+	if err := checkParts(good(), []int{2, 1}); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func([]jobs.Carried) []jobs.Carried{
@@ -41,7 +41,7 @@ func TestOnce_RefusesJobsThatWereNotDoneOnce(t *testing.T) {
 		"NotDone":    func(all []jobs.Carried) []jobs.Carried { all[0].Done = false; return all },
 		"AtOne":      func(all []jobs.Carried) []jobs.Carried { all[1].Workers = []string{"a"}; return all },
 	} {
-		if once(spoil(good()), []int{2, 1}) == nil {
+		if checkParts(spoil(good()), []int{2, 1}) == nil {
 			t.Errorf("%s is taken for done once", name)
 		}
 	}
@@ -64,12 +64,12 @@ func TestRewriting_IsDoneByWorkersAndProved(t *testing.T) {
 		paced := strings.HasSuffix(figure.Name, pace)
 		if paced || strings.HasSuffix(figure.Name, waitsShare) {
 			if measured++; len(figure.Values) != 1 || paced && figure.Values[0] <= 0 {
-				t.Errorf("%+v", figure)
+				t.Errorf("figure %+v, want one value, and a pace above zero", figure)
 			}
 		}
 	}
 	if measured != 6 {
-		t.Errorf("%+v", f.Figures)
+		t.Errorf("figures %+v, want pace and waits of three sides", f.Figures)
 	}
 }
 

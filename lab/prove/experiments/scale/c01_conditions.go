@@ -54,7 +54,7 @@ func generatorText(done []*result.Result) string {
 		}
 		lag = max(lag, rep.Generator.LagMSP99)
 	}
-	return fmt.Sprintf("CPU share up to %s, 99 %% of the operations sent within %.1f ms of being due", cpu, lag)
+	return fmt.Sprintf("CPU share up to %s, p99 of the sending lag %.1f ms", cpu, lag)
 }
 
 func score(v *float64) string { return human.Known(v, "none", apdex.Text) }

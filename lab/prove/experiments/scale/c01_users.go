@@ -26,7 +26,7 @@ const (
 	claimedLength = 10 * time.Hour
 )
 
-// Defaults of the experiment, and the time a repetition takes beside the measurement: login, ramp, drain, audit.
+// Defaults of the experiment, and the time a repetition takes besides the measurement: login, ramp, drain, audit.
 const (
 	c01Duration    = 60 * time.Second
 	c01Repetitions = 4
@@ -38,7 +38,7 @@ const (
 // Figures of C01. Those from recountedCount on are not printed.
 const (
 	apdexScore     = "apdex"
-	plainScore     = "apdex, all operations alike"
+	plainScore     = "apdex, all operations weighted equally"
 	lowerScore     = "lower of the two scores"
 	recountedCount = "operations recounted"
 	measuredTime   = "seconds measured"
@@ -170,7 +170,7 @@ func checkRepetition(r *trial.Record, result *result.Result, different []string)
 	case len(different) > 0:
 		r.Fail(checkRecount, "the recount differs: "+different[0])
 	case result.Audit.Done && !result.Audit.Clean:
-		r.Fail(checkBooks, "wrong books, it scores nothing")
+		r.Fail(checkBooks, "wrong books: no score")
 	case result.OnlyDisturbed() && result.Audit.Done:
 		r.Void(strings.Join(result.InvalidReasons, ", "))
 	case !result.Valid || !result.Audit.Done || result.Apdex == nil:

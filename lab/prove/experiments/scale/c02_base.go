@@ -15,7 +15,7 @@ import (
 	"plimsoll/lab/prove/trial"
 )
 
-// Figures that report A gives for claim C02, beside the documents of each type (fill.Reported).
+// Figures that report A gives for claim C02, besides the documents of each type (fill.Reported).
 const (
 	c02ClaimedContracts = 28_000_000
 	c02ClaimedMovements = 22_000_000
@@ -28,7 +28,7 @@ const (
 	// c02Smaller is the ratio of the second, smaller base, which shows what grows with the scale.
 	c02Smaller = 5
 	c02Audited = 0.2 // of documents and keys
-	// c02Rounding is the tolerated difference of a count from the report's, beside one row; c02Total that of all
+	// c02Rounding is the tolerated difference of a count from the report's, besides one row; c02Total that of all
 	// documents together.
 	c02Rounding = 0.005
 	c02Total    = 0.02
@@ -68,7 +68,7 @@ const (
 	contractCount = "contracts"
 	movementCount = "cost movements"
 	entryCount    = "entries"
-	entriesByLine = "entries, were goods kept by item"
+	entriesByLine = "entries, if goods were kept by item"
 
 	checkedRows    = "rows checked"
 	checkedUnits   = "units checked"
@@ -98,7 +98,8 @@ func largeBase(b site.Bench, s *site.Site) trial.Trial {
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{
 			Checks: []trial.Check{
-				{Name: checkRows, Want: "every row is what was written", Refuted: "rows are not what was written"},
+				{Name: checkRows, Want: "every row equals what was written", Refuted: "rows differ from what " +
+					"was written"},
 				{Name: checkBooks, Want: "the audit finds nothing", Refuted: "the books are wrong"},
 			},
 			Criteria: large.proportions(),

@@ -19,17 +19,17 @@ import (
 func TestC02_ExtrapolatesWhatGrows(t *testing.T) {
 	// 10, and 100 for each whole scale
 	if got := atScale(1, 0.1, 20, 0.2, 30); got < 109.999 || got > 110.001 {
-		t.Errorf("%g", got)
+		t.Errorf("extrapolated to %g, want 110", got)
 	}
 }
 
 func TestC02_ScaleIsWhatWasAskedForOrWhatTheDiskTakes(t *testing.T) {
 	e := Experiments()[1]
 	if got := c02ScaleOf(site.Bench{Documents: fill.ReportedTotal() / 20}); got < 0.0499 || got > 0.0501 {
-		t.Errorf("%g", got)
+		t.Errorf("scale %g, want 0.05", got)
 	}
 	if got := c02ScaleOf(site.Bench{Full: true}); got <= 0 || got > 1 {
-		t.Errorf("%g", got)
+		t.Errorf("full scale %g, want more than 0 and at most 1", got)
 	}
 	if _, err := e.Run(t.Context(), site.Bench{Documents: 5000}); problem.ClassOf(err) != problem.Usage ||
 		!strings.Contains(problem.HintOf(err), "--documents") {
@@ -67,7 +67,7 @@ func TestC02_SeesWhatTheBaseHolds(t *testing.T) {
 		t.Errorf("%s, %s", verdict.Verdict, verdict.Measured)
 	}
 	if f.bytes == 0 || f.Took == 0 || f.byItem.found <= f.entries.found || !f.contracts.holds(f.Scale) {
-		t.Errorf("%+v", f)
+		t.Errorf("base %+v lacks size, time or proportions", f)
 	}
 	books, err := f.audit(t.Context(), 1)
 	if err != nil {

@@ -22,10 +22,10 @@ func (b baseSide) name() string { return fmt.Sprintf("scale %.4g", b.scale) }
 
 func (b baseSide) at(series string) trial.Ref { return trial.At(b.name(), series) }
 
-// What a base takes besides its fill: counting, checking and auditing take c02Beside times as long as the fill
+// What a base takes besides its fill: counting, checking and auditing take c02Checks times as long as the fill
 // (estimated for an idle machine), creating and dropping the database c02Making.
 const (
-	c02Beside = 3
+	c02Checks = 3
 	c02Making = 10 * time.Second
 )
 
@@ -35,7 +35,7 @@ func (b baseSide) takes() time.Duration {
 	if err != nil {
 		return 0 // Run will report it
 	}
-	return (1+c02Beside)*fill.EstimateOf(sizes, site.Clients).Time + c02Making
+	return (1+c02Checks)*fill.EstimateOf(sizes, site.Clients).Time + c02Making
 }
 
 // side fills the base and counts it; the judged one is also checked row by row and audited.
@@ -78,7 +78,7 @@ func (f *filledBase) judge(ctx context.Context, r *trial.Record, figures trial.F
 		return err
 	}
 	if !checked.Clean() {
-		r.Fail(checkRows, "rows are not what was written")
+		r.Fail(checkRows, "rows differ from what was written")
 	}
 	if !books.Clean() {
 		r.Fail(checkBooks, "the books are wrong")

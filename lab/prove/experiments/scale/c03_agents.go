@@ -42,7 +42,7 @@ const (
 	c03Margin = 0.01
 )
 
-// Figures of C03 beside the rate.
+// Figures of C03 besides the rate.
 const (
 	sessionBytes = "memory per session"
 	sessionCPU   = "processor per session"
@@ -78,7 +78,7 @@ func loadFromAgents(b site.Bench, s *site.Site) trial.Trial {
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Checks: []trial.Check{{Name: checkValid, Want: "every turn is valid"},
-				{Name: checkSessions, Want: "agents have all sessions"},
+				{Name: checkSessions, Want: "the agents have all sessions"},
 				{Name: checkRecount, Want: "every turn is recounted identically"}},
 			Requires: []trial.Criterion{{Of: scores, Confirm: trial.Measured()}},
 			Criteria: []trial.Criterion{
@@ -88,7 +88,7 @@ func loadFromAgents(b site.Bench, s *site.Site) trial.Trial {
 				{Of: scores, Confirm: trial.Within(1-c03Margin, 1+c03Margin), Refute: trial.Outside(1-c03Margin,
 					1+c03Margin)},
 				{Of: trial.Known{As: "sessions", Value: float64(load.users)}, Confirm: trial.AtLeast(c03Claimed),
-					Unless: "--users asked for fewer"},
+					Unless: "--users requested fewer"},
 			},
 		},
 		Conditions: load.conditions(),

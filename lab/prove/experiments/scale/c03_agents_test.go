@@ -50,7 +50,7 @@ func TestC03_OneProcessAndAgentsMakeTheSameLoad(t *testing.T) {
 			t.Error(wrong)
 		}
 		if wrong := again.differences(r); len(wrong) > 0 {
-			t.Errorf("%q", wrong)
+			t.Errorf("the recount differs: %q", wrong)
 		}
 		for i, reason := range r.InvalidReasons {
 			if r.InvalidCauses[i] != result.ByGenerator { // which a busy machine may be
@@ -58,7 +58,7 @@ func TestC03_OneProcessAndAgentsMakeTheSameLoad(t *testing.T) {
 			}
 		}
 		if f := agentFigures(r); f[site.OperationRate] <= 0 || f[sessionCPU] <= 0 {
-			t.Errorf("%v", f)
+			t.Errorf("figures %v, want a rate and the processor time of a session", f)
 		}
 		sides = append(sides, chosen(r))
 	}

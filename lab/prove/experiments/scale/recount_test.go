@@ -78,7 +78,7 @@ func TestRecount_AgreesWithTheCountingWhateverHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found := differences(counted(samples), counts); len(found) > 0 {
-			t.Errorf("%q", found)
+			t.Errorf("the recount differs: %q", found)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestRecount_FindsWhatWasCountedWrongly(t *testing.T) {
 	} {
 		r := counted([]tally.Sample{sample, sample})
 		if found := differences(r, counts); len(found) != 0 {
-			t.Fatalf("%q", found)
+			t.Fatalf("the recount differs before it is tampered with: %q", found)
 		}
 		cook(r)
 		if len(differences(r, counts)) == 0 {

@@ -58,7 +58,7 @@ func (s *recounting) differences(r *result.Result) (found []string) {
 			100: op.Latency.Max} {
 			at, ok := c.times.Percentile(p)
 			if ok != (reported != nil) || ok && *reported != float64(at)/float64(time.Millisecond) {
-				found = append(found, fmt.Sprintf("%s: p%.0f is another when recounted: %v", op.ID, p, at))
+				found = append(found, fmt.Sprintf("%s: p%.0f differs when recounted: %v", op.ID, p, at))
 			}
 		}
 	}

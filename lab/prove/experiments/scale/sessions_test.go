@@ -14,11 +14,11 @@ import (
 
 func TestC04_SizeIsTheReportsOrWhatTheMachineHolds(t *testing.T) {
 	if l := c04Load(site.Bench{Users: 10}); l.sessions != 10 || l.bytes != c04ClaimedBytes {
-		t.Errorf("%+v", l)
+		t.Errorf("load %+v, want ten sessions of the claimed size", l)
 	}
 	if l := c04Load(site.Bench{Full: true}); l.sessions != c04ClaimedSessions || l.bytes > c04ClaimedBytes ||
 		l.bytes < 1 {
-		t.Errorf("%+v", l)
+		t.Errorf("full load %+v, want the claimed sessions, of at most the claimed size", l)
 	}
 	if got := (sessionLoad{100, 850_000}).bound(0.5); got != 40 {
 		t.Errorf("half of 85 MB is %d MiB", got)

@@ -108,7 +108,7 @@ func (e *Engines) up(ctx context.Context, b Bench, flavour string, settings []pr
 	name := "prove-" + flavour
 	c, err := b.Clusters.Find(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		b.say("making a cluster of flavour %s for the time of the experiment", flavour)
+		b.say("creating a temporary cluster of flavour %s for the experiment", flavour)
 		c, err = b.Clusters.Create(ctx, name, cluster.Spec{Engine: flavour, Memory: "25%", SocketOnly: true})
 	}
 	if err != nil {
@@ -144,8 +144,7 @@ func (e *Engines) check(ctx context.Context, flavour string) error {
 	}
 	conn, err := e.Connect(ctx, Ours)
 	if err != nil {
-		return problem.WithHint(err, "does the engine have all settings for temporary tables? engine/build makes "+
-			"it anew")
+		return problem.WithHint(err, "does the engine have all settings for temporary tables? engine/build rebuilds it")
 	}
 	return conn.Close(ctx)
 }

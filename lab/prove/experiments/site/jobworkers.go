@@ -66,7 +66,7 @@ func (w *JobWorkers) CheckAlive() error {
 func CheckAlive(w *worker.Worker) error {
 	select {
 	case <-w.Gone():
-		return problem.New(problem.Environment, fmt.Errorf("it died: %w", w.Ended()), w.LastWords())
+		return problem.New(problem.Environment, fmt.Errorf("it died: %w", w.Ended()), w.LastOutput())
 	default:
 		return nil
 	}

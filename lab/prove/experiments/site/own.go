@@ -56,7 +56,7 @@ func NewOwnCluster(ctx context.Context, b Bench, name string, spec cluster.Spec,
 	o := &OwnCluster{Bench: b}
 	var err error
 	if o.Cluster, err = b.Clusters.Find(name); errors.Is(err, fs.ErrNotExist) {
-		b.say("making a cluster for the time of the experiment")
+		b.say("creating a temporary cluster for the experiment")
 		spec.Engine, spec.SocketOnly = b.Engine, true
 		o.Cluster, err = b.Clusters.Create(ctx, name, spec)
 	}

@@ -149,7 +149,7 @@ const statementCache = "8192"
 func WithCache(dsn, address string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		return "", errors.New("the cluster's connection string is no URL")
+		return "", errors.New("the cluster's connection string is not a URL")
 	}
 	query := u.Query()
 	query.Set("statement_cache_capacity", statementCache)

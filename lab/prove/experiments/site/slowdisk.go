@@ -35,7 +35,7 @@ func openSlowDisk(ctx context.Context, b Bench, s *Site) (err error) {
 	d := &slowDisk{bench: b}
 	s.Disk = d
 	if d.cluster, err = b.Clusters.Find(slowDiskName); errors.Is(err, fs.ErrNotExist) {
-		b.say("making a cluster for the time of the experiment")
+		b.say("creating a temporary cluster for the experiment")
 		d.cluster, err = b.Clusters.Create(ctx, slowDiskName, cluster.Spec{Engine: b.Engine, Memory: "25%",
 			SocketOnly: true})
 	}

@@ -19,8 +19,8 @@ const (
 	networkCost = 1492.0 / 1233
 )
 
-// office is the time of the users whose operation has several round trips.
-func office(t confusion.Trial, _ *diagnose.Diagnosis) trial.Figures {
+// roundTripFigures is the time of the users whose operation has several round trips.
+func roundTripFigures(t confusion.Trial, _ *diagnose.Diagnosis) trial.Figures {
 	return trial.Figures{stepTime: t.Users["office"].MeanMS}
 }
 
@@ -28,8 +28,8 @@ func office(t confusion.Trial, _ *diagnose.Diagnosis) trial.Figures {
 func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 	s := &stage{}
 	part := s.part(b, trial.Series{Name: stepTime, Unit: "ms"})
-	part.Sides = []trial.Side{s.plant(direct, confusion.Healthy, office),
-		s.plant(distant, "slow-network", office)}
+	part.Sides = []trial.Side{s.plant(direct, confusion.Healthy, roundTripFigures),
+		s.plant(distant, "slow-network", roundTripFigures)}
 	slower := trial.Ratio{Of: trial.At(distant, stepTime), To: trial.At(direct, stepTime)}
 	part.Measured = []trial.Phrase{trial.Say("with 2 ms more per round trip, an operation of four round trips takes %s",
 		slower)}

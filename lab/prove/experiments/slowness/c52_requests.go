@@ -15,7 +15,7 @@ import (
 
 // Sides, figures and bars of C52.
 const (
-	asked      = "asked side by side"
+	asked      = "requested in parallel"
 	below      = "under way below"
 	readsPerS  = "reads"
 	readTime   = "time of a read"
@@ -64,7 +64,7 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 			one = trial.Criterion{Of: found, Confirm: trial.Within(low, high), Refute: trial.Outside(low, high)}
 		}
 		criteria = append(criteria, one)
-		part.Measured = append(part.Measured, trial.Say("%s: %s reads asked for at once, %s under way at the device, "+
+		part.Measured = append(part.Measured, trial.Say("%s: %s reads requested at once, %s under way at the device, "+
 			"%s reads/s of %s ms, limit found: %s", side, trial.Median{Of: trial.At(side, asked), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, below), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, readsPerS), Format: "%.0f"},
@@ -76,7 +76,7 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 		Overhead: 10 * time.Second, Parts: []trial.Part{part},
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Criteria: criteria},
 		Conditions: []claims.Condition{
-			{Name: "limit", Text: "found where less than 80 % of the reads asked for are under way at the device, by " +
+			{Name: "limit", Text: "found where less than 80 % of the requested reads are under way at the device, by " +
 				"Little's law; the device's percentage of busy time is not used"},
 			{Name: "planted", Text: "by this program, between itself and the device, where a hypervisor or a " +
 				"controller has its limit"}},

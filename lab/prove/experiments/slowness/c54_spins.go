@@ -21,7 +21,7 @@ const (
 	// In percent of the time of sessions: users feel spinsHurt, and nobody notices spinsNone.
 	spinsHurt, spinsNone = 10, 2
 	// spinsFrom is the number of processors required (the report's machine has 24): on few, the holder of a spinlock
-	// does not run beside those who spin for it.
+	// does not run while others spin for it.
 	spinsFrom = 16
 )
 
@@ -64,6 +64,6 @@ func logSpins(b site.Bench, _ *site.Site) trial.Trial {
 				Refute: trial.Below(spinsNone)}}},
 		Conditions: []claims.Condition{{Name: "spins", Text: "PostgreSQL reports a spinlock only when a waiting " +
 			"process stops spinning and sleeps (Timeout:SpinDelay), so short spins are not seen; waits for the log's " +
-			"lightweight locks (LWLock:WAL…) are reported beside it"}},
+			"lightweight locks (LWLock:WAL…) are reported with it"}},
 	}
 }

@@ -27,7 +27,7 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 		trial.Series{Name: named})
 	figures := func(t confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
 		f := trial.Figures{lookTime: t.Users["desk"].MeanMS,
-			named: flag(found(d, "processors-taken-by-others") || found(d, "one-core-filled"))}
+			named: flag(hasFinding(d, "processors-taken-by-others") || hasFinding(d, "one-core-filled"))}
 		if d.Host != nil {
 			f[busyCores] = percentOf(d.Host.Busy)
 		}
@@ -40,7 +40,7 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 	part.Measured = []trial.Phrase{trial.Say("look-ups take %s where other processes fill the server's core; all "+
 		"cores together are then busy %s; the diagnosis names the cause (1: yes, 0: no): %s", slower, busy, isNamed)}
 	return trial.Trial{
-		Text:  "a server on one core, alone and with processes of others that fill it",
+		Text:  "a server on one core, alone and with other processes that fill it",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: []trial.Criterion{
 			{Of: slower, Confirm: trial.AtLeast(slowerBy), Refute: trial.Below(notSlower)},
@@ -64,7 +64,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 	s := &stage{}
 	part := s.part(b, trial.Series{Name: stepTime, Unit: "ms"}, trial.Series{Name: busyCores, Unit: "%"})
 	figures := func(t confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
-		f := office(t, d)
+		f := roundTripFigures(t, d)
 		if d.Host != nil {
 			f[busyCores] = percentOf(d.Host.Busy)
 		}
@@ -77,7 +77,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 	idle := trial.Every{Of: trial.At(aloneFar, busyCores), Unit: "%"}
 	busy := trial.Every{Of: trial.At(crowd, busyCores), Unit: "%"}
 	part.Measured = []trial.Phrase{trial.Say("time of an operation against one user alone: %s through a slow "+
-		"network, cores busy %s; %s beside many others, cores busy %s", slow, idle, full, busy)}
+		"network, cores busy %s; %s with many others, cores busy %s", slow, idle, full, busy)}
 	return trial.Trial{
 		Text:  "one user on a good system, on a slow one, and on a full one",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
@@ -85,7 +85,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 			{Of: slow, Confirm: trial.AtLeast(claimedSlow), Refute: trial.Below(notSlower)},
 			{Of: idle, Confirm: trial.Below(looksIdle), Refute: trial.AtLeast(looksIdle)},
 			{Of: full, Confirm: trial.AtLeast(claimedSlow)},
-			{Of: busy, Confirm: trial.AtLeast(looksIdle), Unless: "the many others do not fill the machine"},
+			{Of: busy, Confirm: trial.AtLeast(looksIdle), Unless: "the other users do not fill the machine"},
 		}},
 		Conditions: []claims.Condition{{Name: "operation", Text: "four round trips: begin, read for update, change, " +
 			"commit"}},

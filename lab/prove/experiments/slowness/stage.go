@@ -17,7 +17,7 @@ import (
 const (
 	turn   = 15 * time.Second
 	rounds = 4
-	// between is the time of a turn beside its diagnosis.
+	// between is the time of a turn besides its diagnosis.
 	between = 8 * time.Second
 	// least is the shortest diagnosis with enough samples.
 	least = 5 * time.Second
@@ -86,8 +86,8 @@ func flag(holds bool) float64 {
 	return 0
 }
 
-// found says whether there is a finding of this name, problem or note.
-func found(d *diagnose.Diagnosis, name string) bool {
+// hasFinding says whether there is a finding of this name, problem or note.
+func hasFinding(d *diagnose.Diagnosis, name string) bool {
 	for _, f := range d.Findings {
 		if f.Name == name {
 			return true

@@ -63,7 +63,7 @@ func unsentInvalidations(b site.Bench, s *site.Site) trial.Trial {
 			trial.Spread{Of: trial.At(v.Name, idleTime), Format: "%.2f"}))
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("a temp table is created, used and dropped %d times beside %d idle sessions, on both "+
+		Text: fmt.Sprintf("a temp table is created, used and dropped %d times while %d sessions are idle, on both "+
 			"flavours: invalidation messages sent, and processor time of the idle sessions", c06Cycles, c06Idle),
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{part},
@@ -128,7 +128,7 @@ func runCycles(ctx context.Context, conn *pgx.Conn, n int) error {
 	statements, err := bench.Statements(bench.Cycle)
 	for range n {
 		if err == nil {
-			err = each(ctx, conn, statements)
+			err = executeEach(ctx, conn, statements)
 		}
 	}
 	return err

@@ -61,7 +61,7 @@ func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
 	held.Measured = []trial.Phrase{trial.Say(
 		"locks that a cycle holds (of them in the shared table): stock %s (%s), ours with the setting off %s (%s), "+
 			"on %s (%s)", values...)}
-	speed := trial.Part{Rounds: b.Rounds(c07Rounds), Turn: b.Turn(c07Turn), Beside: true,
+	speed := trial.Part{Rounds: b.Rounds(c07Rounds), Turn: b.Turn(c07Turn), Unjudged: true,
 		Series: []trial.Series{{Name: cycleRate, Unit: "1/s"}}}
 	for _, n := range c07Clients {
 		for _, v := range c07Variants {
@@ -133,11 +133,11 @@ func locksOfACycle(ctx context.Context, e *site.Engines, v site.Variant) (held l
 	}
 	err = e.On(ctx, v, func(worker *pgx.Conn) error {
 		for range 2 { // the first fills caches, and may create the temp schema
-			if err := each(ctx, worker, whole); err != nil {
+			if err := executeEach(ctx, worker, whole); err != nil {
 				return err
 			}
 		}
-		if err := each(ctx, worker, whole[:len(whole)-1]); err != nil { // all but COMMIT
+		if err := executeEach(ctx, worker, whole[:len(whole)-1]); err != nil { // all but COMMIT
 			return err
 		}
 		return e.On(ctx, v, func(watcher *pgx.Conn) error {
@@ -147,8 +147,8 @@ func locksOfACycle(ctx context.Context, e *site.Engines, v site.Variant) (held l
 	return held, err
 }
 
-// each executes statements one by one, unprepared.
-func each(ctx context.Context, conn *pgx.Conn, statements []string) error {
+// executeEach executes statements one by one, unprepared.
+func executeEach(ctx context.Context, conn *pgx.Conn, statements []string) error {
 	for _, sql := range statements {
 		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 			return err

@@ -53,7 +53,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		part.Series = append(part.Series, trial.Series{Name: operation, Unit: "ms"})
 	}
 	part.Open = func(ctx context.Context, r *trial.Record) error {
-		r.Say("making %s relations on both flavours", human.Thousands(relations(b)))
+		r.Say("creating %s relations on both flavours", human.Thousands(relations(b)))
 		return makeRelations(ctx, s.Servers, relations(b))
 	}
 	shown := trial.Shown{As: fmt.Sprintf("operations that take ×%g the time on stock", c12Claimed), Bar: c12Claimed}
@@ -84,7 +84,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		Overhead: 3 * time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "relations of the base", Value: float64(relations(b))},
-				Confirm: trial.AtLeast(c12Relations), Unless: "--documents asked for fewer"}},
+				Confirm: trial.AtLeast(c12Relations), Unless: "--documents requested fewer"}},
 			Criteria: []trial.Criterion{{Of: shown, Confirm: trial.AtLeast(c12Some), Refute: trial.Below(c12Some)}}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("CREATE TEMP TABLE, 50 rows, an index, ANALYZE, a query, TRUNCATE, "+

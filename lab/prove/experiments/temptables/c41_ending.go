@@ -167,7 +167,7 @@ func endTogether(ctx context.Context, e *site.Engines, v site.Variant, sessions,
 			_, err := holders[i].Exec(ctx, sql)
 			return err
 		}); err != nil {
-			return nil, fmt.Errorf("make %d temp tables: %w", tables, err)
+			return nil, fmt.Errorf("create %d temp tables: %w", tables, err)
 		}
 	}
 	f = trial.Figures{makingTime: time.Since(began).Seconds()}
@@ -198,17 +198,17 @@ func terminate(ctx context.Context, e *site.Engines, v site.Variant, pids []uint
 	err = e.On(ctx, v, func(conn *pgx.Conn) error {
 		began := time.Now()
 		if _, err := conn.Exec(ctx, "SELECT pg_terminate_backend(pid::int) FROM unnest($1::bigint[]) pid",
-			longs(pids)); err != nil {
+			toInt64s(pids)); err != nil {
 			return err
 		}
 		for left := 1; left > 0; {
 			time.Sleep(latchLook)
 			if err := conn.QueryRow(ctx, "SELECT count(*) FROM unnest($1::bigint[]) pid "+
-				"WHERE EXISTS (SELECT FROM pg_stat_get_activity(pid::int))", longs(pids)).Scan(&left); err != nil {
+				"WHERE EXISTS (SELECT FROM pg_stat_get_activity(pid::int))", toInt64s(pids)).Scan(&left); err != nil {
 				return err
 			}
 			if took = time.Since(began); took > c41Within {
-				return errors.New("the sessions do not end")
+				return errors.New("the sessions did not end")
 			}
 		}
 		return nil
@@ -216,7 +216,7 @@ func terminate(ctx context.Context, e *site.Engines, v site.Variant, pids []uint
 	return took, err
 }
 
-func longs(pids []uint32) (all []int64) {
+func toInt64s(pids []uint32) (all []int64) {
 	for _, pid := range pids {
 		all = append(all, int64(pid))
 	}

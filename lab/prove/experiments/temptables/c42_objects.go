@@ -22,7 +22,7 @@ const (
 	c42Hot = 50
 )
 
-// Figures of C42, beside the waits.
+// Figures of C42, besides the waits.
 const (
 	catalogRows = "catalog rows written"
 	hotShare    = "share of columns and relations"
@@ -40,7 +40,7 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				p, err := cycle(loopWithIndex.workload, loopWithIndex.clients, part.Turn)
 				return func(ctx context.Context, _ int) (f trial.Figures, err error) {
-					f, stories[v.Name], err = drill(ctx, s.Servers, v, p)
+					f, stories[v.Name], err = countWaits(ctx, s.Servers, v, p)
 					return f, err
 				}, err
 			}})
@@ -60,7 +60,7 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "classes", Text: fmt.Sprintf("wait_event in pg_stat_activity, sampled every %s", latchLook)},
 			{Name: "objects", Text: "rows written to each catalog, by pg_stat_all_tables, since the server does not " +
-				"say which page a session waits for. The report's columns are pg_attribute here, its rowsets " +
+				"show which page a session waits for. The report's columns are pg_attribute here, its rowsets " +
 				"pg_class and pg_type, its allocation pg_depend"},
 			{Name: "statements", Text: "those of the waiting sessions, by their first two words"},
 		},
@@ -88,8 +88,9 @@ const (
 // hotCatalogs stand for what the report's server allocates: columns, rowsets, allocation.
 var hotCatalogs = map[string]bool{"pg_attribute": true, "pg_class": true, "pg_type": true, "pg_depend": true}
 
-// drill plays a load and reads where it waits.
-func drill(ctx context.Context, e *site.Engines, v site.Variant, p play) (f trial.Figures, story string, err error) {
+// countWaits plays a load and counts where it waits.
+func countWaits(ctx context.Context, e *site.Engines, v site.Variant, p play) (f trial.Figures, story string,
+	err error) {
 	classes, statements, before, after := map[string]int{}, map[string]int{}, map[string]int64{}, map[string]int64{}
 	var done played
 	looks, waits := 0, 0

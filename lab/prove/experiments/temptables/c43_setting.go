@@ -55,7 +55,7 @@ func settingOffAndOn(b site.Bench, s *site.Site) trial.Trial {
 			{Of: against(c43Again), Confirm: trial.Within(1/c43Margin, c43Margin),
 				Refute: trial.Outside(1/c43Margin, c43Margin), Unless: "the same setting differs from itself"},
 			{Of: against(c43On), Confirm: trial.Outside(1/c43Margin, c43Margin),
-				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "the effect of the setting is not seen"},
+				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "the setting shows no effect"},
 		}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("cycles of a temp table of 10 columns by %d clients; the setting is one "+

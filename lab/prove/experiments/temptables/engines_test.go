@@ -101,7 +101,7 @@ func seesCatalogs(t *testing.T, servers *site.Engines) {
 		t.Fatal(err)
 	}
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
-		f, story, err := drill(t.Context(), servers, v, p)
+		f, story, err := countWaits(t.Context(), servers, v, p)
 		if err != nil || (f[catalogRows] > 10) != (v.Name == site.Stock.Name) ||
 			(f[hotShare] > c42Hot) != (v.Name == site.Stock.Name) {
 			t.Errorf("%s: %v, %s, %v", v.Name, f, story, err)

@@ -24,7 +24,7 @@ type play struct {
 	lasts        time.Duration // or
 	transactions int           // per client
 	rate         int           // of all clients, per second; 0: unlimited
-	options      string        // of its sessions, beside the variant's
+	options      string        // of its sessions, besides the variant's
 }
 
 // played is pgbench's report.

@@ -8,7 +8,7 @@ import (
 	"plimsoll/lab/run/result"
 )
 
-// JSON began as a real run on which much went wrong; an event, a reason and the last operation were edited in by hand
+// JSON began as a real run on which much went wrong; an event, a reason and the last operation were added manually
 // for more cases, so its figures are for the layout only and measure nothing.
 //
 //go:embed overloaded.json

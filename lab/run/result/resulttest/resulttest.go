@@ -27,7 +27,7 @@ func Events(r *result.Result) []result.Event {
 	})
 }
 
-// Errors of a run without those of a busy machine: when a hand ends the load, what is under way has a few seconds.
+// Errors of a run without those of a busy machine: if the user ends the load, open operations have a few seconds.
 func Errors(r *result.Result) (n int64) {
 	for _, op := range r.Operations {
 		n += op.Errors

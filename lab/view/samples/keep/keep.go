@@ -1,4 +1,4 @@
-// Package keep writes the single operations of a run to a file while the run lasts.
+// Package keep writes the individual operations of a run to a file while the run lasts.
 package keep
 
 import (
@@ -30,7 +30,7 @@ const (
 // File is written in the background: the loop that drives the users only appends to a list.
 type File struct {
 	path string
-	own  *os.File // becomes the file when it is whole
+	own  *os.File // becomes the file when it is complete
 	out  *parquet.GenericWriter[samples.Row]
 	part *os.File // what can be read when this process dies
 	head samples.Head
@@ -59,8 +59,8 @@ func HeadOf(l load.Load) samples.Head {
 	return head
 }
 
-// Create begins a file. It is whole only when it is closed; if this process dies before, what was written up to then is
-// beside it, as samples.Read knows.
+// Create begins a file. It is complete only once it is closed; if this process dies before, what was written up to then
+// is in a second file next to it, which samples.Read finds.
 func Create(path string, head samples.Head) (f *File, err error) {
 	f = &File{path: path, head: head, stop: make(chan struct{}), done: make(chan struct{})}
 	for _, op := range head.Operations {
@@ -85,7 +85,7 @@ func Create(path string, head samples.Head) (f *File, err error) {
 	return f, nil
 }
 
-// absent removes the file of an earlier run: it would be read in place of this one's.
+// absent removes the file of an earlier run: it would be read instead of this one's.
 func absent(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -93,7 +93,7 @@ func absent(path string) error {
 	return nil
 }
 
-// remove what is beside the file.
+// remove the second file.
 func (f *File) remove() {
 	for _, own := range []*os.File{f.own, f.part} {
 		if own != nil {
@@ -142,8 +142,8 @@ func (f *File) write() {
 	}
 }
 
-// flush what waits. After an error nothing more is written, and what was is given back: the disk is the run's and the
-// database's, too.
+// flush what waits. After an error nothing more is written, and the file is removed: the run and the database need the
+// disk, too.
 func (f *File) flush() {
 	f.mu.Lock()
 	rows := f.waiting

@@ -241,7 +241,7 @@ func TestRecomputedRunIsTheRun(t *testing.T) {
 			figures = append(figures, names(d))
 		}
 		if !slices.Equal(figures, []string{"ops_per_s", "interval low", printed.Operations[0].ID + " ok"}) {
-			t.Errorf("%v", figures)
+			t.Errorf("figures %v differ, want the three that were changed", figures)
 		}
 	})
 }
@@ -281,7 +281,7 @@ func TestFileOfAProcessThatDiedEndsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := samples.Recompute(dead); err == nil || !strings.Contains(err.Error(), "nothing was written") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want that nothing was written", err)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestFullDiskIsReportedAndLeavesNothing(t *testing.T) {
 	}
 	f.Add("post", tally.Sample{Done: 1})
 	if err := f.Close(&result.Result{ID: "x"}); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want that no space is left", err)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
 		t.Errorf("%v is left", left)
@@ -325,6 +325,6 @@ func TestFilesOfSeveralAgentsAreOneRun(t *testing.T) {
 	}
 	other := write("other.parquet", "s", 1)
 	if _, err := samples.Recompute(one, other); err == nil || !strings.Contains(err.Error(), "another run") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want that the file is of another run", err)
 	}
 }

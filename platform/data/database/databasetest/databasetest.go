@@ -74,9 +74,9 @@ func (d *Test) Count(t testing.TB, sql string, args ...any) int {
 	return n
 }
 
-// Looked is how many rows of a table the server has looked at, as far as its sessions have told
+// RowsLookedAt is how many rows of a table the server has looked at, as far as its sessions have told
 // (pg_stat_force_next_flush).
-func (d *Test) Looked(t testing.TB, table string) int {
+func (d *Test) RowsLookedAt(t testing.TB, table string) int {
 	t.Helper()
 	return d.Count(t, "SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables "+
 		"WHERE relname = $1", table)
