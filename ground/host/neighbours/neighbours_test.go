@@ -63,7 +63,7 @@ func TestOthersDoNoMoreThanTheMachine(t *testing.T) {
 	n := &Watch{To: Forever, Cores: 2, Names: func(int) string { return "shell" },
 		Busy: func() (time.Duration, bool) { busy += s / 2; return busy, true }}
 	n.Look(0, map[int]cpu.Usage{1: {}})
-	n.Look(2*s, map[int]cpu.Usage{1: {Buried: 3 * s}})
+	n.Look(2*s, map[int]cpu.Usage{1: {Reaped: 3 * s}})
 	if all, _ := n.Share(); all == nil || *all != 0.5/4 {
 		t.Errorf("others used %v of the cores, want an eighth, as all together did", *all)
 	}
