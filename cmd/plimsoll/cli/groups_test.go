@@ -264,6 +264,6 @@ func (c *closing) onStandby(t *testing.T, want ...group.Group) {
 	}
 	for _, verb := range []string{groupsFinish, groupsUndo} {
 		plimsoll(t, "groups", verb, id, "--cluster", "second").want(t, ExitEnvironment, "the standby is read-only",
-			verb+" it on its primary")
+			verb+" the group on its primary")
 	}
 }

@@ -211,7 +211,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CloseThroughAndReopen", []string{"close", "2025-05", "--through", "--reopen"},
 			[]string{"--reopen and --through exclude each other"}},
 		{"SelfAndAClaim", []string{"prove", "--self", "C01"}, []string{"--self and claims exclude each other"}},
-		{"NoSuchLine", []string{"prove", "--self", "--only", "delai"}, []string{`there is no line "delai"`, "delay"}},
+		{"NoSuchLine", []string{"prove", "--self", "--only", "delai"}, []string{`unknown line "delai"`, "delay"}},
 		{"RepeatOfClaims", []string{"prove", "C01", "--repeat", "2"}, []string{"--repeat applies only to --self"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {

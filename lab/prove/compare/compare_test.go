@@ -216,7 +216,7 @@ func TestCompare_ResumesWithMorePairs(t *testing.T) {
 		t.Errorf("%d runs: %s", len(c.Runs), turns(c))
 	}
 	var text strings.Builder
-	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "the error is at most 7.5 %") {
+	if err := c.Text(&text); err != nil || !strings.Contains(text.String(), "the error rate is at most 7.5 %") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 }

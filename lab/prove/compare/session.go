@@ -37,7 +37,7 @@ const (
 
 // Reasons for which a comparison stops early.
 const (
-	ByUser   = "by the user"
+	ByUser   = "by hand" // the value in stored comparisons
 	ByBudget = "budget"
 	ByVoid   = "too many void runs"
 )
