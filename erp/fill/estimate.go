@@ -1,10 +1,7 @@
 package fill
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/erp/skew"
@@ -57,33 +54,4 @@ func ScaleOf(bytes int64) float64 {
 		}
 	}
 	return low
-}
-
-var magnitudes = []struct {
-	suffix string
-	bytes  int64
-}{{"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}}
-
-// ParseSize reads 20GB, 1.5TB, 300MB.
-func ParseSize(text string) (int64, error) {
-	for _, u := range magnitudes {
-		if number, ok := strings.CutSuffix(strings.ToUpper(text), strings.ToUpper(u.suffix)); ok {
-			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if bytes := n * float64(u.bytes); err == nil && bytes >= 1 && bytes < math.MaxInt64 {
-				return int64(bytes), nil
-			}
-			break
-		}
-	}
-	return 0, fmt.Errorf("%q is not a size", text)
-}
-
-// Bytes as text.
-func Bytes(n int64) string {
-	for _, u := range magnitudes {
-		if n >= u.bytes {
-			return fmt.Sprintf("%.3g %s", float64(n)/float64(u.bytes), u.suffix)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

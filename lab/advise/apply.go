@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/host/lock"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
 )
@@ -68,7 +68,7 @@ func (r *Report) Choose(ids []string) (chosen []Advice, err error) {
 		switch {
 		case a == nil:
 			return nil, problem.New(problem.Usage, fmt.Errorf("there is no advice %q for this server now", id),
-				nearest.Hint(id, known, "'plimsoll advise' lists them"))
+				human.NearestHint(id, known, "'plimsoll advise' lists them"))
 		case a.Level == Harmful:
 			return nil, problem.New(problem.Usage, fmt.Errorf("%s is never applied automatically", id),
 				"find out who set it and why; then: "+strings.Join(a.Do, "; "))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/human"
 )
 
 // What a row of each large table takes, by the statistics of its columns; one without them makes it unknown.
@@ -59,7 +61,7 @@ var bloat = class{
 			return &Advice{ID: "bloat:" + t.String(), Level: level, Title: "Much of " + t.String() + " is empty space",
 				Mechanism: "Scans read it and the cache holds it, although it contains no rows.",
 				Evidence: []string{fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes",
-					sizeText(empty), sizeText(size), percent(empty/size), t.Planned, width)},
+					human.Bytes(empty), human.Bytes(size), human.Share(empty/size), t.Planned, width)},
 				Do: []string{"VACUUM FULL " + t.sql() + " locks the table while " +
 					"it runs; pg_repack and pg_squeeze do not",
 					"leave a table that is emptied and refilled regularly: it uses the space again"},
@@ -74,5 +76,3 @@ var bloat = class{
 		return all, err
 	},
 }
-
-func sizeText(bytes float64) string { return size(bytes) }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // emptying of temp tables by TRUNCATE gives them new files, after which every statement with them is planned again.
@@ -171,7 +173,7 @@ func (e *emptied) advice() (a Advice, share float64) {
 			"every statement with that table again. DELETE of few rows keeps file, statistics and plans.",
 		Evidence: []string{fmt.Sprintf("%d temp tables were truncated some %.0f times, with %.1f rows in each on "+
 			"average; the TRUNCATEs that are counted took %s of the time of all statements", len(e.tables), e.times,
-			e.filled/e.times, percent(e.truncating/e.spent))},
+			e.filled/e.times, human.Share(e.truncating/e.spent))},
 		Do: []string{"use DELETE for a temp table with few rows, a hundred for example, and " +
 			"TRUNCATE it after some thousand deleted rows",
 			"ANALYZE it when it has many times the rows that its statistics show, not at each use"},
@@ -186,7 +188,7 @@ func (e *emptied) advice() (a Advice, share float64) {
 		lost += e.with.ms
 		a.Evidence = append(a.Evidence, fmt.Sprintf("%.0f calls of statements that use them were planned %.0f times, "+
 			"which took %s of the time of all statements; %.0f calls of others %.0f times", e.with.calls, e.with.plans,
-			percent(e.with.ms/e.spent), e.others.calls, e.others.plans))
+			human.Share(e.with.ms/e.spent), e.others.calls, e.others.plans))
 	default:
 		a.Evidence = append(a.Evidence, "other statements are planned as often: the program does not prepare "+
 			"statements, so there are no plans to keep")

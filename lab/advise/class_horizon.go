@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/waits"
 )
 
@@ -237,7 +238,7 @@ func (s *server) slots(ctx context.Context) (all []Advice, err error) {
 		all = append(all, Advice{ID: "slot:" + one.Name, Level: level,
 			Title:     "No client reads replication slot " + one.Name,
 			Mechanism: "The server keeps all WAL that the slot's reader has not received, until the disk is full.",
-			Evidence: []string{fmt.Sprintf("%s of log are held, its state is %s", size(one.Held),
+			Evidence: []string{fmt.Sprintf("%s of log are held, its state is %s", human.Bytes(one.Held),
 				cmp.Or(one.State, "no name"))},
 			Do: []string{"start its reader, or SELECT pg_drop_replication_slot(" + literal(one.Name) + ")",
 				"max_slot_wal_keep_size bounds what any slot may hold"},

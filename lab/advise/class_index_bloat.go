@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"plimsoll/ground/human"
 )
 
 // Large B-trees with what their columns take, by the statistics of the table, or of the index for an expression.
@@ -98,8 +100,8 @@ var indexBloat = class{
 
 // emptyIndex is advice, unless pgstattuple measures that the estimate is wrong.
 func (s *server) emptyIndex(ctx context.Context, x tree, empty, target float64, budget *float64) (*Advice, error) {
-	text := fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes", size(empty), size(target),
-		percent(empty/target), x.Rows, x.Width)
+	text := fmt.Sprintf("about %s of %s (%s): an estimate from %.0f rows of %.0f bytes", human.Bytes(empty),
+		human.Bytes(target), human.Share(empty/target), x.Rows, x.Width)
 	do := []string{"REINDEX INDEX CONCURRENTLY " + quoted(x.Schema, x.Name),
 		"if it soon is as large again, rows are deleted and inserted in a pattern that leaves pages half empty"}
 	density, why, err := s.density(ctx, x, target, budget)

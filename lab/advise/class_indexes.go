@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // Sizes are those of the last vacuum: exact ones take a lock of each index. Trees of expressions are compared without
@@ -182,7 +184,7 @@ func (s *server) unfinished(i index) Advice {
 	return Advice{ID: "index:" + plainName(i.Schema, i.Name), Level: Problem, object: i.table(),
 		Title:     "Index " + i.Name + " of " + i.table() + " was never finished",
 		Mechanism: "A CREATE INDEX CONCURRENTLY that failed leaves an index that is written and never read.",
-		Evidence:  []string{"it is marked invalid, and no session is building it; its size is " + size(i.Size)},
+		Evidence:  []string{"it is marked invalid, and no session is building it; its size is " + human.Bytes(i.Size)},
 		Do:        []string{i.drop().SQL + then},
 		Prove:     s.compare([]string{"--sql-b " + shell("DROP INDEX "+i.sql())}, false, true),
 		Revert:    strings.Replace(i.Definition, " INDEX ", " INDEX CONCURRENTLY ", 1)}
@@ -197,8 +199,8 @@ func (s *server) duplicate(i, keep index) Advice {
 		Title:     "Indexes " + keep.Name + " and " + i.Name + " of " + i.table() + " are the same",
 		Mechanism: "Each new row is entered into both and logged twice; either finds what the other does.",
 		Evidence: []string{fmt.Sprintf("%s: %s; %s: %s; the second has %s, and %.0f rows were written", keep.Name,
-			keep.Definition, i.Name, i.Definition, size(i.Size), i.Written)},
-		Memory: "none: it frees " + size(i.Size), Changes: []Change{i.drop()}}
+			keep.Definition, i.Name, i.Definition, human.Bytes(i.Size), i.Written)},
+		Memory: "none: it frees " + human.Bytes(i.Size), Changes: []Change{i.drop()}}
 }
 
 func (i index) unread(counted *float64) Advice {
@@ -211,9 +213,9 @@ func (i index) unread(counted *float64) Advice {
 		Mechanism: "Each new row is entered into it, and each entry goes into the log.",
 		Evidence: []string{
 			fmt.Sprintf("0 reads and %.0f rows written, while its table was read %.0f times, %s; it has %s",
-				i.Written, i.Used, since, size(i.Size)),
+				i.Written, i.Used, since, human.Bytes(i.Size)),
 			"a replica counts its own reads, and some reports run once a year: ask who needs it"},
-		Memory: "none: it frees " + size(i.Size), Changes: []Change{i.drop()}}
+		Memory: "none: it frees " + human.Bytes(i.Size), Changes: []Change{i.drop()}}
 }
 
 // beginsWith one of the columns, for all rows.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/human"
 )
 
 // Foreign keys whose columns no index begins with, and what was deleted from the tables that they refer to.
@@ -202,7 +204,7 @@ func (k foreignKey) advice(changes float64) Advice {
 				"%.0f rows in all, also by other statements", k.table(), k.Scans,
 				k.Scanned)},
 		Memory: fmt.Sprintf("none; about %s of disk and cache, "+
-			"and each write to the table updates it", size(20*k.Live)),
+			"and each write to the table updates it", human.Bytes(20*k.Live)),
 		Changes: []Change{{Kind: SQL, SQL: fmt.Sprintf("CREATE INDEX CONCURRENTLY IF NOT EXISTS %s ON %s (%s)",
 			pgx.Identifier{name}.Sanitize(), quoted(k.Schema, k.Name), strings.Join(names, ", ")),
 			Index: quoted(k.Schema, name), Undo: "DROP INDEX CONCURRENTLY IF EXISTS " + quoted(k.Schema, name)}}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/human"
 )
 
 type checkpoints struct {
@@ -45,16 +46,16 @@ var logSize = class{
 				const part = 2
 				free := s.logFree()
 				to = min(to, now+free/part)
-				level, room = Problem, size(free)+" are free on its disk"
+				level, room = Problem, human.Bytes(free)+" are free on its disk"
 			}
 			a := Advice{ID: "setting:max_wal_size", Level: level, Title: "Checkpoints come too early",
 				Mechanism: "After each checkpoint the first change of a page writes the whole page into the log: the " +
 					"more checkpoints, the more log, and the more pages are written.",
 				Evidence: []string{fmt.Sprintf("%.0f checkpoints were requested and %.0f came on schedule, one in "+
 					"%.0f s; checkpoint_timeout is %.0f s, max_wal_size %s", c.Requested, c.Timed,
-					c.Since/(c.Requested+c.Timed), timeout, size(now))},
+					c.Since/(c.Requested+c.Timed), timeout, human.Bytes(now))},
 				Memory: fmt.Sprintf("none; %s more of disk (%s), and recovery after a crash may take longer",
-					size(to-now), room),
+					human.Bytes(to-now), room),
 				Changes: []Change{s.set("max_wal_size", settingSize(to))}}
 			if to >= 1.25*now {
 				all = append(all, a)
@@ -74,8 +75,8 @@ var logSize = class{
 			all = append(all, Advice{ID: "setting:wal_buffers", Level: level, Title: "The WAL buffers are full",
 				Mechanism: "A session that finds no free WAL buffer must write the WAL of others before it goes on.",
 				Evidence: []string{fmt.Sprintf("%.0f times, %s of the log's pages; wal_buffers is %s", c.Full,
-					percent(full), size(s.bytes("wal_buffers")))},
-				Memory:  fmt.Sprintf("%s more, once for the whole server", size(to-s.bytes("wal_buffers"))),
+					human.Share(full), human.Bytes(s.bytes("wal_buffers")))},
+				Memory:  fmt.Sprintf("%s more, once for the whole server", human.Bytes(to-s.bytes("wal_buffers"))),
 				Changes: []Change{s.set("wal_buffers", settingSize(to))}})
 		}
 		return all, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"plimsoll/ground/human"
 )
 
 const databaseSQL = `SELECT blks_hit::float8 AS hit, blks_read::float8 AS read, temp_files::float8 AS spills,
@@ -87,7 +89,7 @@ func (s *server) sharedBuffers(d *databaseFigures) *Advice {
 	}
 	if s.host == nil {
 		s.miss("memory: shared_buffers", fmt.Sprintf("%s of the blocks were not in shared_buffers, and the machine's "+
-			"memory is not known: a quarter of it is usual", percent(misses)))
+			"memory is not known: a quarter of it is usual", human.Share(misses)))
 		return nil
 	}
 	const part = 4 // of the machine's memory: the rest is the operating system's cache, and the sessions'
@@ -101,7 +103,7 @@ func (s *server) sharedBuffers(d *databaseFigures) *Advice {
 		level = Problem
 	}
 	asked := false
-	cost := fmt.Sprintf("%s more, once for the whole server", size(to-now))
+	cost := fmt.Sprintf("%s more, once for the whole server", human.Bytes(to-now))
 	if s.value("huge_pages") == "on" {
 		asked = true
 		cost += "; huge_pages is on: without as many reserved before (vm.nr_hugepages) the server does not start"
@@ -111,8 +113,8 @@ func (s *server) sharedBuffers(d *databaseFigures) *Advice {
 		Mechanism: "A block that is not in shared_buffers is read from the operating system: at best a copy, at " +
 			"worst a wait for the disk.",
 		Evidence: []string{fmt.Sprintf("%s of %.0f blocks were not in shared_buffers (%s)%s; the database has %s, the "+
-			"server may use %s", percent(misses), requested, size(now), rateText(perS, ", %.1f a second"), size(d.Size),
-			size(float64(s.host.MemoryBytes)))},
+			"server may use %s", human.Share(misses), requested, human.Bytes(now), rateText(perS, ", %.1f a second"),
+			human.Bytes(d.Size), human.Bytes(float64(s.host.MemoryBytes)))},
 		Memory:  cost,
 		Changes: []Change{s.set("shared_buffers", settingSize(to))}}
 }
@@ -140,8 +142,9 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 		return &Advice{ID: "setting:work_mem", Level: Note, Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s, and more for "+
-				"all %.0f connections could exhaust the machine's memory (%s)", d.Spills, size(mean),
-				rateText(perS, ", %.0f bytes a second"), size(now), sessions, size(float64(s.host.MemoryBytes)))},
+				"all %.0f connections could exhaust the machine's memory (%s)", d.Spills, human.Bytes(mean),
+				rateText(perS, ", %.0f bytes a second"), human.Bytes(now), sessions,
+				human.Bytes(float64(s.host.MemoryBytes)))},
 			Do: []string{"find the statements that spill (log_temp_files), and SET LOCAL work_mem in them alone, or " +
 				"ALTER ROLE … SET work_mem for the role of the reports"},
 			Prove:  s.compare([]string{"--set-b " + shell("work_mem="+settingSize(2*now))}, false, false),
@@ -155,11 +158,11 @@ func (s *server) workMem(d *databaseFigures) *Advice {
 	return &Advice{ID: "setting:work_mem", Level: level, asked: s.host == nil,
 		Title:     "Sorts and joins spill into temporary files",
 		Mechanism: "What does not fit into work_mem is written to disk and read again.",
-		Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s", d.Spills, size(mean),
-			rateText(perS, ", %.0f bytes a second"), size(now))},
+		Evidence: []string{fmt.Sprintf("%.0f temporary files of %s on average%s; work_mem is %s", d.Spills,
+			human.Bytes(mean), rateText(perS, ", %.0f bytes a second"), human.Bytes(now))},
 		Memory: fmt.Sprintf("%s more for each sort, %s for each hash, in each session: if all %.0f connections did "+
-			"one hash at once, %s%s", size(to-now), size(factor*(to-now)), sessions, size(sessions*factor*(to-now)),
-			unknown),
+			"one hash at once, %s%s", human.Bytes(to-now), human.Bytes(factor*(to-now)), sessions,
+			human.Bytes(sessions*factor*(to-now)), unknown),
 		Do:      []string{"for the reports of one role only: ALTER ROLE … SET work_mem; otherwise"},
 		Changes: []Change{s.set("work_mem", settingSize(to))}}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/human"
 )
 
 // missingIndexes: tables that are read whole for a few rows, by statements that compare columns with values.
@@ -97,7 +99,7 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 	a := Advice{ID: "scan:" + t.String(), Level: Note, Title: "Statements read all of " + t.String(),
 		Mechanism: "Without an index that fits the condition, every row is read to find a few.",
 		Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; the table has %.0f (%s)", t.Scans,
-			t.Scanned/t.Scans, t.Live, size(t.Size))},
+			t.Scanned/t.Scans, t.Live, human.Bytes(t.Size))},
 		Do: []string{"EXPLAIN (ANALYZE, BUFFERS) its statements: a Seq Scan that removes most rows by its filter " +
 			"needs an index on the filter's columns"},
 		Prove:  s.compare([]string{"--sql-b 'CREATE INDEX ON " + t.sql() + " (…)'"}, false, true),
@@ -161,11 +163,12 @@ func (s *server) missingIndex(a Advice, t table, used []column, rows float64, on
 	}
 	if need := 20 * t.Live; s.host != nil && 2*need > float64(s.host.DiskFreeBytes) {
 		a.asked = true
-		a.Evidence = append(a.Evidence, size(float64(s.host.DiskFreeBytes))+" of disk are free")
+		a.Evidence = append(a.Evidence, human.Bytes(float64(s.host.DiskFreeBytes))+" of disk are free")
 	}
 	a.Changes = []Change{{Kind: SQL, SQL: create, Index: quoted(t.Schema, name),
 		Undo: "DROP INDEX CONCURRENTLY IF EXISTS " + quoted(t.Schema, name)}}
-	a.Memory = fmt.Sprintf("none; about %s of disk and cache, and each write to the table updates it", size(20*t.Live))
+	a.Memory = fmt.Sprintf("none; about %s of disk and cache, and each write to the table updates it",
+		human.Bytes(20*t.Live))
 	a.Do, a.Prove, a.Revert = nil, "", ""
 	return a
 }

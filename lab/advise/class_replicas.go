@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // Clients that replay nothing, such as pg_receivewal and the copies of a subscription's tables, are no replicas.
@@ -48,7 +50,7 @@ func (r replica) lags(s *server) (behind, long bool) {
 func (r replica) seen() string {
 	text := fmt.Sprintf("of %s: its state is %s", cmp.Or(r.Address, "itself"), cmp.Or(r.State, "no name"))
 	if r.Bytes != nil {
-		text += fmt.Sprintf("; %s of WAL are not replayed yet", size(*r.Bytes))
+		text += fmt.Sprintf("; %s of WAL are not replayed yet", human.Bytes(*r.Bytes))
 	}
 	if r.Seconds != nil {
 		text += fmt.Sprintf("; %.1f s behind", *r.Seconds)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/waits"
 )
 
@@ -74,7 +75,8 @@ var storms = class{
 				Mechanism: "Beyond max_connections the server refuses connections; the application fails or waits.",
 				Evidence: []string{fmt.Sprintf("%d of %d connections, %d of them idle", census.All, census.AllAllowed,
 					census.Idle)},
-				Memory: fmt.Sprintf("some 10 MB for each session, and %s for each of its sorts", size(perSession)),
+				Memory: fmt.Sprintf("some 10 MB for each session, and %s for each of its sorts",
+					human.Bytes(perSession)),
 				Do: []string{"put a pool in front of the server, since idle sessions cost something too; only then:",
 					fmt.Sprintf("ALTER SYSTEM SET max_connections = %d, and restart; standbys first: one that allows "+
 						"fewer than its primary stops", to)},

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 const churnSQL = `SELECT relname AS name, n_live_tup::float8 AS live, n_dead_tup::float8 AS dead,
@@ -41,7 +43,7 @@ var churn = class{
 			}
 			evidence = append(evidence, fmt.Sprintf("%s: %.0f rows deleted since its statistics were reset%s, %.0f "+
 				"live and %.0f dead; %s", c.Name, c.Written, rateText(perS, ", %.1f a second"), c.Live, c.Dead,
-				size(c.Size)))
+				human.Bytes(c.Size)))
 			if perS != nil && *perS >= 10*churnPerS.Value {
 				level = Problem
 			}
@@ -91,7 +93,7 @@ var tempStatistics = class{
 			Mechanism: "Autovacuum does not see temp tables: until its session runs " +
 				"ANALYZE, the planner assumes ten pages.",
 			Evidence: []string{fmt.Sprintf("%.0f temp tables of %.0f sessions now, the largest of %s, were never "+
-				"analyzed; online_analyze is loaded: %v", t.Live, t.Pages, size(t.Size), loaded)},
+				"analyzed; online_analyze is loaded: %v", t.Live, t.Pages, human.Bytes(t.Size), loaded)},
 			Do: []string{"ANALYZE each temp table after it is filled and before it is joined",
 				"the extension online_analyze does so automatically: shared_preload_libraries = online_analyze, " +
 					"online_analyze.table_type = temporary"},

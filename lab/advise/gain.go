@@ -2,8 +2,8 @@ package advise
 
 import (
 	"fmt"
-	"math"
-	"strconv"
+
+	"plimsoll/ground/human"
 )
 
 // Actual gain, as a comparison measured it. Gain and Interval are above 0 where the server is better now: the share of
@@ -38,7 +38,7 @@ func (a Actual) Effect(effect, low, high float64) Actual {
 func (s Step) GainText() string {
 	expected := "expected: not known, no diagnosis priced it"
 	if g := s.Expected; g != nil {
-		expected = fmt.Sprintf("expected: %s to %s of the time", percent(g.Low), percent(g.High))
+		expected = fmt.Sprintf("expected: %s to %s of the time", human.Share(g.Low), human.Share(g.High))
 	}
 	if s.Actual == nil {
 		return expected + "; actual: not measured"
@@ -66,7 +66,7 @@ func (a Actual) text() string {
 
 func (a Actual) figure(x float64) string {
 	if a.Amount {
-		return strconv.FormatFloat(math.Round(1000*x)/1000, 'f', -1, 64)
+		return human.Decimal(x, 3)
 	}
-	return fmt.Sprintf("%.1f %%", 100*x)
+	return human.Percent1(x)
 }

@@ -176,29 +176,9 @@ func (s *server) where(name string) string {
 	return fmt.Sprintf("%s, line %d", one.File, one.Line)
 }
 
-// size in words, rounded.
-func size(bytes float64) string {
-	for _, u := range []struct {
-		name  string
-		bytes float64
-	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
-		if bytes >= u.bytes {
-			return strconv.FormatFloat(math.Round(10*bytes/u.bytes)/10, 'f', -1, 64) + " " + u.name
-		}
-	}
-	return fmt.Sprintf("%.0f bytes", bytes)
-}
-
 // settingSize is an amount as PostgreSQL reads it, rounded to whole megabytes.
 func settingSize(bytes float64) string {
 	return fmt.Sprintf("%.0fMB", max(1, math.Floor(bytes/(1<<20))))
-}
-
-func percent(x float64) string {
-	if x < 0.1 {
-		return fmt.Sprintf("%.1f %%", 100*x)
-	}
-	return fmt.Sprintf("%.0f %%", 100*x)
 }
 
 // quoted name of a relation, whose schema is part of it.

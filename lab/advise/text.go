@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // Text writes the report for a terminal.
@@ -40,7 +42,7 @@ func (s Server) machine() string {
 	if s.MemoryBytes == nil {
 		return ""
 	}
-	return ", machine with " + size(float64(*s.MemoryBytes))
+	return ", machine with " + human.Bytes(float64(*s.MemoryBytes))
 }
 
 func (a Advice) text(b *strings.Builder, number int) {
@@ -67,12 +69,13 @@ func (a Advice) priceText() string {
 	if a.Price == nil {
 		return ""
 	}
-	return ", " + percent(*a.Price) + " of the time"
+	return ", " + human.Share(*a.Price) + " of the time"
 }
 
 func (g *Range) text() string {
 	if g == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s to %s of the time, unless another wait takes its place", percent(g.Low), percent(g.High))
+	return fmt.Sprintf("%s to %s of the time, unless another wait takes its place", human.Share(g.Low),
+		human.Share(g.High))
 }

@@ -18,6 +18,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/operations"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/run/worker"
 	"plimsoll/platform/data/database"
@@ -48,12 +49,7 @@ var base = fill.Options{Items: 100, Warehouses: 4, Counterparties: 60, Users: 40
 func (*erpWork) database() string { return erpDatabase }
 
 func (e *erpWork) prepare(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, e.cluster.SocketDSN("").Secret())
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+erpDatabase)
-	if err = errors.Join(err, conn.Close(ctx)); err != nil {
+	if err := postgres.Execute(ctx, e.cluster.SocketDSN("").Secret(), "CREATE DATABASE "+erpDatabase); err != nil {
 		return fmt.Errorf("create the base: %w", err)
 	}
 	db, err := database.Open(ctx, e.dsn(), database.Options{Connections: 2})

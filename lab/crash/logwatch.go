@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/storage"
 )
 
@@ -110,7 +111,7 @@ const flushCycles = 3
 func (c *Cut) explain(w *logWatch, flush time.Duration, at time.Time) {
 	window := flushCycles*w.delay + flush
 	now, then := w.before(c.Record), w.since(at.Add(-window))
-	c.ExplainedMS = milliseconds(window)
+	c.ExplainedMS = human.MS(window)
 	c.wal, c.ExplainedWALBytes = now.wal, now.wal-then.wal
 	if took := now.at.Sub(then.at); took > 0 {
 		c.WALBytesPerS = float64(now.wal-then.wal) / took.Seconds()
@@ -140,8 +141,6 @@ func (l *lab) watched(ctx context.Context, last func() uint64) (result *loaded, 
 	}
 	return result, nil
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // logFiles of a journal, by number.
 func logFiles(records []storage.Record) map[uint64]bool {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/crash/image"
@@ -57,7 +58,7 @@ func (l *lab) cutOneLoad(ctx context.Context, cuts int) error {
 	l.report.Segments = max(l.report.Segments, segments(journal.Records[loaded.begin:end]))
 	loaded.flush = max(l.FlushLatency, longestFlush(journal.Records[:end], loaded.begin))
 	if err := l.loadDone(loadLine{Operations: loaded.operations(), Records: end, Failed: loaded.failed,
-		LongestFlushMS: milliseconds(loaded.flush), LongestGapMS: milliseconds(loaded.log.longestGap())}); err != nil {
+		LongestFlushMS: human.MS(loaded.flush), LongestGapMS: human.MS(loaded.log.longestGap())}); err != nil {
 		return err
 	}
 	return l.cutMany(ctx, &journalled{loaded, journal.Records, end}, cuts)

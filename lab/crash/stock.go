@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 )
 
@@ -177,7 +178,7 @@ func (c *Cut) count(there []string, acks []ack, at time.Time) (lost []string) {
 		}
 	}
 	if c.Lost, c.LostDocuments = len(lost), len(documents); c.Lost > 0 {
-		c.LostMS, c.LostWALBytes = milliseconds(at.Sub(first)), wal-firstWAL
+		c.LostMS, c.LostWALBytes = human.MS(at.Sub(first)), wal-firstWAL
 	}
 	if c.wal > 0 { // the log had come further than its reader saw
 		c.ExplainedWALBytes += wal - c.wal

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +11,7 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/stats"
 )
 
 // application_name of our own connections, which samples leave out.
@@ -119,8 +119,7 @@ func (a *attached) timeConnect(ctx context.Context, config *pgx.ConnConfig, prep
 	if len(took) == 0 {
 		took = []float64{prepared.Seconds()}
 	}
-	slices.Sort(took)
-	a.connectS = took[len(took)/2]
+	a.connectS = stats.Median(took)
 }
 
 // roundTrips is how many are timed; the shortest is the network's, others include late wake-ups.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -35,7 +36,7 @@ var clientGaps = cause{
 			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
 				"client it does nothing, and keeps its locks.",
 			Evidence: []string{fmt.Sprintf("open transactions wait for their next statement %s of the time, and for "+
-				"the client within a statement %s", percent(gaps), percent(reading))},
+				"the client within a statement %s", human.Percent(gaps), human.Percent(reading))},
 			Excluded: []string{"meanwhile the server has nothing to do for these transactions"},
 			Next: []string{
 				"psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine: the round trip",
@@ -54,7 +55,7 @@ var clientGaps = cause{
 		if behind > 0 {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time others wait for locks that such "+
 				"transactions hold",
-				percent(behind)))
+				human.Percent(behind)))
 		}
 		return f, ""
 	},
@@ -69,7 +70,7 @@ func (m *measured) clientsWithoutProcessors(gaps float64) string {
 	}
 	return fmt.Sprintf("the machine is shared: the clients run here too, others use %s of the cores, and some "+
 		"process waits for a processor %s of the time; that may explain gaps of %s of the time",
-		percent(*m.host.Others), percent(*m.host.CPUPressure), percent(gaps))
+		human.Percent(*m.host.Others), human.Percent(*m.host.CPUPressure), human.Percent(gaps))
 }
 
 // throttled is the share of the time in which a quota stops the server's processes: what has come from a client then is

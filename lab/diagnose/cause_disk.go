@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -60,7 +61,7 @@ var diskByOthers = cause{
 			Mechanism: "A disk serves one queue for all. Flushes and reads of the database wait behind what other " +
 				"programs write.",
 			Evidence: []string{fmt.Sprintf("disk %s is busy %s of the time and moved %.0f MB, of which the database "+
-				"can account for %.0f MB", d.Name, percent(d.Busy), d.Bytes/(1<<20), *own/(1<<20))},
+				"can account for %.0f MB", d.Name, human.Percent(d.Busy), d.Bytes/(1<<20), *own/(1<<20))},
 			Excluded: []string{"it is not the database's own reading and writing"},
 			Next:     []string{"pidstat -d 5    or iotop: which program writes?"},
 		}, ""

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/waits"
 )
 
@@ -72,7 +73,7 @@ func (m *measured) blockedBy(kind func(Story) bool) *Finding {
 		}
 		*f.Price += s.Share
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time: up to %d sessions wait for %s; its holder, %s, "+
-			"%s (transaction open for up to %.1f s; last statement: %s)", percent(s.Share), s.Victims, s.Object,
+			"%s (transaction open for up to %.1f s; last statement: %s)", human.Percent(s.Share), s.Victims, s.Object,
 			s.Root.Application, s.Root.Does, s.Root.LongXactS, s.Root.Statement))
 	}
 	if len(f.Evidence) == 0 {

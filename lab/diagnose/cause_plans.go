@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 )
 
@@ -49,7 +50,7 @@ var staleStatistics = cause{
 				Mechanism: "The planner plans for the table as it was at its last ANALYZE. A join that is right for " +
 					"ten rows is wrong for a hundred thousand.",
 				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE, which counted "+
-					"%.0f; %s of the time is spent on: %s", *changed, *live, max(0, *planned), percent(u.share),
+					"%.0f; %s of the time is spent on: %s", *changed, *live, max(0, *planned), human.Percent(u.share),
 					nonEmpty(u.largest, "no statement that was seen"))},
 				Excluded: []string{"its dead rows are not the reason"},
 				Next: []string{"psql -c 'ANALYZE " + table + "', then diagnose again: what remains had another reason",
@@ -78,7 +79,7 @@ var wholeTables = cause{
 				Statements: m.book.full(u.statements),
 				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
 				Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; %s of the time is spent on: %s", *scans,
-					*rows / *scans, percent(u.share), nonEmpty(u.largest, "no statement that was seen"))},
+					*rows / *scans, human.Percent(u.share), nonEmpty(u.largest, "no statement that was seen"))},
 				Excluded: []string{"the table has few dead rows, and its statistics are fresh"},
 				Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the statement: a Seq Scan that removes most rows by its " +
 					"filter needs an index on the filter's columns",
@@ -119,7 +120,7 @@ var unusedIndexes = cause{
 				Title: fmt.Sprintf("%.0f indexes of %s are written and never read", n, table),
 				Mechanism: "Each new row is entered into each index of its table, and each entry goes into the log, " +
 					"too.",
-				Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s", percent(u.share), u.largest),
+				Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share), u.largest),
 					"not read since the statistics began: " + strings.Join(unused[table][:min(5, len(unused[table]))],
 						", ")},
 				Excluded: []string{"unique indexes are not counted: they enforce uniqueness"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/human"
 )
 
 const noMachine = "the server's machine is not visible from here"
@@ -69,12 +70,13 @@ var processorsByOthers = cause{
 			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs on " +
 				"the machine use it. No wait event shows that: to PostgreSQL such a session is running.",
 			Evidence: []string{
-				fmt.Sprintf("sessions wait for a processor %s of their time (scheduler's figures)", percent(waiting)),
-				fmt.Sprintf("others use %s of %s, the database %s: %s", percent(r.others), r.cores, percent(r.database),
-					neighbourNames(m.host.Who)),
+				fmt.Sprintf("sessions wait for a processor %s of their time (scheduler's figures)",
+					human.Percent(waiting)),
+				fmt.Sprintf("others use %s of %s, the database %s: %s", human.Percent(r.others), r.cores,
+					human.Percent(r.database), neighbourNames(m.host.Who)),
 			},
-			Excluded: []string{"it is not the database's own work alone: it uses " + percent(r.database) + " of " +
-				r.cores},
+			Excluded: []string{"it is not the database's own work alone: it uses " + human.Percent(r.database) +
+				" of " + r.cores},
 			Next: []string{"top -b -n 1 -o %CPU | head -15",
 				"if these are the clients, give them a machine of their own and diagnose again"},
 		}, ""
@@ -85,7 +87,7 @@ func neighbourNames(all []neighbours.Neighbour) string {
 	var names []string
 	for _, n := range all {
 		if n.Share >= noteFrom.Value {
-			names = append(names, fmt.Sprintf("%s %s", n.Name, percent(n.Share)))
+			names = append(names, fmt.Sprintf("%s %s", n.Name, human.Percent(n.Share)))
 		}
 	}
 	return nonEmpty(strings.Join(names, ", "), "many small ones")
@@ -112,10 +114,11 @@ var processorsFull = cause{
 			Price:     new(waiting * r.own() * (1 - m.explainedRunning())),
 			Title:     "The database needs more processors than it has",
 			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
-			Evidence: []string{fmt.Sprintf("%s are %s busy, the database uses %s of them", r.cores, percent(r.busy),
-				percent(r.database)), fmt.Sprintf("sessions wait for a processor %s of their time",
-				percent(waiting))},
-			Excluded: []string{fmt.Sprintf("other processes use only %s of them", percent(r.others))},
+			Evidence: []string{fmt.Sprintf("%s are %s busy, the database uses %s of them", r.cores,
+				human.Percent(r.busy),
+				human.Percent(r.database)), fmt.Sprintf("sessions wait for a processor %s of their time",
+				human.Percent(waiting))},
+			Excluded: []string{fmt.Sprintf("other processes use only %s of them", human.Percent(r.others))},
 			Next: []string{"read the statements of the line \"on a processor\": make the first one cheaper",
 				"fewer connections at once: throughput stays and each waits less"},
 		}, ""
@@ -146,7 +149,7 @@ var quota = cause{
 			Mechanism: "The server's control group may use a limited processor time in each tenth of a second; " +
 				"then all its processes stop, whatever locks they hold.",
 			Evidence: []string{fmt.Sprintf("throttled for %s of the time, added up over the cores",
-				percent(*m.host.Throttled))},
+				human.Percent(*m.host.Throttled))},
 			Excluded: []string{"idle cores do not help: the quota binds first"},
 			Next:     []string{"raise cpu.max of the server's control group (the limit of the container)"},
 		}, ""
@@ -170,8 +173,8 @@ var stolen = cause{
 			Title: "The hypervisor gives processor time to other virtual machines",
 			Mechanism: "A virtual processor is ready to run while the hypervisor runs another machine's. Inside this " +
 				"machine that time looks like work.",
-			Evidence: []string{fmt.Sprintf("steal is %s of all cores, work %s", percent(*m.host.Steal),
-				percent(*m.host.Busy))},
+			Evidence: []string{fmt.Sprintf("steal is %s of all cores, work %s", human.Percent(*m.host.Steal),
+				human.Percent(*m.host.Busy))},
 			Excluded: []string{"it is not a process of this machine"},
 			Next:     []string{"get reserved processors, or a host with fewer virtual machines"},
 		}, ""
@@ -197,7 +200,7 @@ var fullCoreNote = cause{
 				m.host.Full.PID, place),
 			Mechanism: "A single thread cannot use more than one core, while the machine as a whole looks idle. " +
 				"Whatever waits for that thread waits for that core.",
-			Evidence: []string{fmt.Sprintf("all cores together are busy %s", text(times100(m.host.Busy), "%.0f %%"))},
+			Evidence: []string{fmt.Sprintf("all cores together are busy %s", share(m.host.Busy))},
 			Excluded: []string{},
 			Next:     []string{fmt.Sprintf("ps -o pid,comm,args -p %d", m.host.Full.PID)},
 		}, ""

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -21,7 +22,7 @@ var standbyConfirms = cause{
 			Mechanism: "With synchronous_standby_names set, a commit returns only after a standby has confirmed it. " +
 				"It holds its locks until then.",
 			Evidence: append(m.top(waits.Standby), fmt.Sprintf("others wait %s of the time for locks that such "+
-				"commits hold", percent(behind))),
+				"commits hold", human.Percent(behind))),
 			Excluded: []string{"the log and the disk of this server: a commit waits for the standby after its own " +
 				"flush"},
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -32,7 +33,7 @@ var maintenance = cause{
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They compete with all other " +
 				"sessions for processors, disk and log, and some lock the table.",
 			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; others wait for its locks %s of the time",
-				percent(u.share), u.largest, percent(behind))},
+				human.Percent(u.share), u.largest, human.Percent(behind))},
 			Excluded: []string{"a client runs it, not autovacuum"},
 			Next: []string{"run it when few users are active, or leave it to autovacuum",
 				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
@@ -56,7 +57,7 @@ var backup = cause{
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
 			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; %s of the time its program is busy "+
-				"between two statements", percent(u.share), u.largest, percent(own))},
+				"between two statements", human.Percent(u.share), u.largest, human.Percent(own))},
 			Excluded: []string{"it is not a query of the application: it copies a whole table"},
 			Next:     []string{"take it from a replica, or when few users are active"},
 		}, ""
@@ -88,7 +89,7 @@ var longStatements = cause{
 			*f.Price += share
 			f.explains = append(f.explains, one.Name)
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
-				percent(share), longStatement.Value, one.Name))
+				human.Percent(share), longStatement.Value, one.Name))
 		}
 		return f, ""
 	},
@@ -134,7 +135,7 @@ var bulkWriting = cause{
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
 					"behind it.",
 				Evidence: []string{fmt.Sprintf("%.0f rows a second; %s of the time is spent on: %s", rows,
-					percent(u.share), u.largest)},
+					human.Percent(u.share), u.largest)},
 				Excluded: []string{},
 				Next:     []string{"load in smaller batches, at a quiet hour, or with COPY"},
 			}
@@ -159,7 +160,7 @@ var largeResults = cause{
 			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
 				"The session holds its snapshot meanwhile.",
 			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",
-				percent(share), u.largest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
+				human.Percent(share), u.largest, text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "",
 					"tup_returned")), "%.0f"))},
 			Excluded: []string{"the server has the rows ready"},
 			Next:     []string{"fetch fewer rows or columns, or page by page; see what the client does while it reads"},

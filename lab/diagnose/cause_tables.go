@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -38,7 +39,7 @@ var catalogChurn = cause{
 		for _, part := range parts(m.book.verbs, len(m.book.verbs)) {
 			if first, _, _ := strings.Cut(part.Name, " "); definitions[first] {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("%s takes %s of the time", part.Name,
-					percent(part.S/m.ledger.TotalS)))
+					human.Percent(part.S/m.ledger.TotalS)))
 			}
 		}
 		if grew := m.catalogGrowth(); grew != nil {
@@ -160,7 +161,7 @@ func lastStatement(sql string) string {
 func (b bloated) evidence() string {
 	return fmt.Sprintf("%s has %.0f dead rows and %.0f "+
 		"live ones; %s of the time is spent on: %s", b.name, b.dead, b.live,
-		percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
+		human.Percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
 }
 
 // deadRowsRead: statements read tables that are not vacuumed.

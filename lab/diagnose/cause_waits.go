@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -24,20 +25,20 @@ var logFlush = cause{
 				"comes during one waits for the next.",
 			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions a "+
 				"second; %s", text(m.transactions(), "%.0f"), m.flushText()),
-				fmt.Sprintf("others wait %s of the time for locks that such commits hold", percent(behind)),
+				fmt.Sprintf("others wait %s of the time for locks that such commits hold", human.Percent(behind)),
 				fmt.Sprintf("%s of the wait is normal and not in the price: a flush may take %.0f ms, and a commit "+
-					"may arrive during another flush", percent(wait.usual), usualFlush.Value)),
+					"may arrive during another flush", human.Percent(wait.usual), usualFlush.Value)),
 			Excluded: []string{"the contradictions below show whether it is the disk or the queue in front of it"},
 			Next: []string{"pg_test_fsync -s 2    on the disk of pg_wal",
 				"plimsoll prove C20    what a commit without waiting gains, and what it can lose"},
 		}
 		if wait.starved >= noteFrom.Value {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: processes that "+
-				"flush for others, or were woken by them, wait for a processor", percent(wait.starved)))
+				"flush for others, or were woken by them, wait for a processor", human.Percent(wait.starved)))
 		}
 		if wait.rushed >= noteFrom.Value {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the wait is not in the price either: after a "+
-				"standstill all commits arrive at once", percent(wait.rushed)))
+				"standstill all commits arrive at once", human.Percent(wait.rushed)))
 		}
 		return f, ""
 	},
@@ -98,7 +99,8 @@ var reading = cause{
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
 			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read a "+
 				"second; %s of the time queries evict dirty pages and wait for their log",
-				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"), percent(evicting))),
+				text(m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "blks_read")), "%.0f"),
+				human.Percent(evicting))),
 			Excluded: []string{},
 			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first statement: does it read more than it needs?",
 				"raise shared_buffers and run plimsoll diagnose: does the share fall?"},
@@ -200,7 +202,8 @@ var spills = cause{
 			Price: new(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+
-				"of the time; most in: %s", *perS/(1<<20), percent(m.spilling()), u.largest)}, m.loggedTempFiles()...),
+				"of the time; most in: %s", *perS/(1<<20), human.Percent(m.spilling()), u.largest)},
+				m.loggedTempFiles()...),
 			Excluded: []string{}, explains: u.statements,
 			Next: []string{"SET work_mem for the session of the statement, and diagnose again"},
 		}, ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -92,7 +93,7 @@ func littlesLaw(m *measured) Contradiction {
 		Figures: []Figure{{"active sessions, sampled", fmt.Sprintf("%.2f", sampled)},
 			{"active time a second, counted by the server", fmt.Sprintf("%.2f s", server)}},
 		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or long-running statements are not "+
-			"counted yet", percent(apart)),
+			"counted yet", human.Percent(apart)),
 		Excluded: "chance: that many samples of a steady load differ by less",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
 	}.contradictIf(apart > littleApart.Value && abs(sampled-server) >= littleLeast.Value,
@@ -107,9 +108,10 @@ func runningAndProcessor(m *measured) Contradiction {
 		return unknown(why)
 	}
 	running, ran := m.ledger.running(), m.ledger.share(OnCPU)
-	figures := []Figure{{"sessions without a wait", percent(running) + " of the time"},
-		{"on a processor", percent(ran) + " of the time"}, {"in the queue for one", percent(m.ledger.share(forCPU)) +
-			" of the time"}, {"steal", text(times100(m.host.Steal), "%.0f %% of the cores")},
+	figures := []Figure{{"sessions without a wait", human.Percent(running) + " of the time"},
+		{"on a processor", human.Percent(ran) + " of the time"},
+		{"in the queue for one", human.Percent(m.ledger.share(forCPU)) + " of the time"},
+		{"steal", text(times100(m.host.Steal), "%.0f %% of the cores")},
 		{"throttled", text(times100(m.host.Throttled), "%.0f %% of the time")}}
 	return Contradiction{
 		Figures: figures, Says: "sessions that seem to run do not: they are ready to run and get no processor",
@@ -125,8 +127,8 @@ func serialized(m *measured) Contradiction {
 	}
 	blocked := m.ledger.share(string(waits.Lock)) + m.ledger.share(string(waits.Latch))
 	return Contradiction{
-		Figures: []Figure{{"waiting for locks", percent(blocked) + " of the time"},
-			{"cores busy", percent(*m.host.Busy)}},
+		Figures: []Figure{{"waiting for locks", human.Percent(blocked) + " of the time"},
+			{"cores busy", human.Percent(*m.host.Busy)}},
 		Says: "sessions wait for each other while processors are idle: the load is " +
 			"serialized, and more hardware changes nothing",
 		Excluded: "too few processors",
@@ -170,7 +172,7 @@ func roundTripsAndGaps(m *measured) Contradiction {
 		return unknown("no session was active")
 	}
 	gaps := m.book.short.seconds / m.ledger.TotalS
-	figures := []Figure{{"transactions wait for their clients", percent(gaps) + " of the time"},
+	figures := []Figure{{"transactions wait for their clients", human.Percent(gaps) + " of the time"},
 		{"round trip from here", fmt.Sprintf("%.2f ms", 1000*m.roundTripS)}}
 	if gap := m.book.short.mean(); gap != nil {
 		figures = append(figures, Figure{"mean gap between statements", fmt.Sprintf("%.1f ms", 1000*gap.Seconds())})
@@ -193,8 +195,8 @@ func idleDisk(m *measured) Contradiction {
 	}
 	d, wait := m.host.Disks[0], m.ledger.share(string(waits.IO))
 	return Contradiction{
-		Figures: []Figure{{"waiting for data", percent(wait) + " of the time"}, {"busiest disk, " + d.Name,
-			percent(d.Busy) + " busy"}, {"transfers under way", fmt.Sprintf("%.2f", d.Queue)},
+		Figures: []Figure{{"waiting for data", human.Percent(wait) + " of the time"}, {"busiest disk, " + d.Name,
+			human.Percent(d.Busy) + " busy"}, {"transfers under way", fmt.Sprintf("%.2f", d.Queue)},
 			{"one read", text(d.ReadMS, "%.2f ms")}},
 		Says: "sessions wait for reads while the disk is idle: each asks for one page at a time, or the kernel has " +
 			"the pages in memory",
@@ -279,9 +281,9 @@ func twoSamplers(m *measured) Contradiction {
 		}
 	}
 	return Contradiction{
-		Figures: []Figure{{"waits in " + string(worst) + ", sampled from outside", percent(ours[worst] / all)},
-			{"by pg_wait_sampling", percent(inside[worst] / sum)}},
-		Says:     fmt.Sprintf("the two differ by %s of the waits: one of them misses some", percent(apart)),
+		Figures: []Figure{{"waits in " + string(worst) + ", sampled from outside", human.Percent(ours[worst] / all)},
+			{"by pg_wait_sampling", human.Percent(inside[worst] / sum)}},
+		Says:     fmt.Sprintf("the two differ by %s of the waits: one of them misses some", human.Percent(apart)),
 		Excluded: "the processor: sessions without a wait are left out on both sides",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
 	}.contradictIf(apart > littleApart.Value, "both samplers saw the same classes of waits")

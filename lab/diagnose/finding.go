@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -153,14 +154,11 @@ func (f *Finding) level(m *measured) {
 	}
 }
 
-func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
+const notMeasured = "not measured"
 
 // text of a figure that may be unknown.
 func text(x *float64, format string) string {
-	if x == nil {
-		return "not measured"
-	}
-	return fmt.Sprintf(format, *x)
+	return human.Known(x, notMeasured, func(x float64) string { return fmt.Sprintf(format, x) })
 }
 
 // top events of a class, as evidence.
@@ -174,7 +172,7 @@ func (m *measured) top(class waits.Class) (lines []string) {
 		if len(e.Statements) > 0 {
 			what = fmt.Sprintf("; most in: %s", e.Statements[0].Name)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s%s", e.Name, percent(e.Share), what))
+		lines = append(lines, fmt.Sprintf("%s %s%s", e.Name, human.Percent(e.Share), what))
 	}
 	return lines
 }

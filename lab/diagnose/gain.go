@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"plimsoll/ground/postgres/waits"
-	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/bootstrap"
+	"plimsoll/lab/stats"
 )
 
 // The sessions' time in consecutive stretches. Looks that follow each other see the same statements, and a load that
@@ -72,9 +71,9 @@ func (t stretch) add(key spentOn, seconds float64) {
 }
 
 // series of the share of the sessions' time that a cause takes.
-func (s *stretches) series(takes func(spentOn) bool) (all []bootstrap.Moment) {
+func (s *stretches) series(takes func(spentOn) bool) (all []stats.Moment) {
 	for _, one := range s.all {
-		var sum bootstrap.Moment
+		var sum stats.Moment
 		for key, seconds := range one {
 			if sum.Whole += seconds; takes(key) {
 				sum.Part += seconds
@@ -90,19 +89,17 @@ func (s *stretches) series(takes func(spentOn) bool) (all []bootstrap.Moment) {
 func (s *stretches) looksWorth(looks int, takes func(spentOn) bool) float64 {
 	series := s.series(takes)
 	few := float64(min(looks, len(series)))
-	interval, ok := bootstrap.Ratio(series)
+	interval, ok := stats.BlockRatio(series)
 	if !ok || interval.High <= interval.Low {
 		return few
 	}
-	var sum bootstrap.Moment
+	var sum stats.Moment
 	for _, one := range series {
 		sum.Part, sum.Whole = sum.Part+one.Part, sum.Whole+one.Whole
 	}
-	p, half := sum.Part/sum.Whole, (interval.High-interval.Low)/2/normalAt975
+	p, half := sum.Part/sum.Whole, (interval.High-interval.Low)/2/stats.Z
 	return min(float64(looks), p*(1-p)/(half*half))
 }
-
-const normalAt975 = 1.96
 
 // looksOf a finding: those that its own time is worth. Where that is not seen in the sessions' time, the class that
 // varies most speaks for it.
@@ -124,6 +121,6 @@ func (m *measured) looksOf(c cause, f *Finding) float64 {
 
 // gain is Wilson's interval of a price that so many independent looks saw.
 func gain(price, looks float64) *Range {
-	i := apdex.ShareInterval(min(1, price), looks)
-	return &Range{min(i.Low, price), max(i.High, min(1, price))}
+	low, high := stats.Wilson(min(1, price), looks)
+	return &Range{min(low, price), max(high, min(1, price))}
 }

@@ -96,7 +96,7 @@ const pidsMost = 5000
 func newHostWatch(postmaster int, root string) *hostWatch {
 	w := &hostWatch{postmaster: postmaster, root: root, began: time.Now(), used: map[int]*pidUse{},
 		sessions: map[int]cpu.Schedule{}}
-	w.others = neighbours.Watch{To: 365 * 24 * time.Hour, Names: cpu.Name, Cores: runtime.NumCPU()}
+	w.others = neighbours.Watch{To: neighbours.Forever, Names: cpu.Name, Cores: runtime.NumCPU()}
 	w.read(nil)
 	w.first = w.last
 	return w
@@ -186,7 +186,8 @@ func (w *hostWatch) host(s *sources) *Host {
 	if w == nil {
 		return nil
 	}
-	length := w.last.at.Sub(w.first.at).Seconds()
+	span := w.last.at.Sub(w.first.at)
+	length := span.Seconds()
 	h := &Host{Cores: max(len(w.last.cores), runtime.NumCPU())}
 	if length <= 0 {
 		return h
@@ -194,12 +195,12 @@ func (w *hostWatch) host(s *sources) *Host {
 	w.processors(h, length)
 	s.missOnError("processors of the machine", w.last.errs["processors"])
 	s.missOnError("processes of the machine", w.last.errs["processes"])
-	if h.Throttled = part(w.first.pressure.Throttled, w.last.pressure.Throttled, length); h.Throttled == nil {
+	if h.Throttled = neighbours.Part(w.first.pressure.Throttled, w.last.pressure.Throttled, span); h.Throttled == nil {
 		s.miss("quota of the control group", "the server's group has no cpu.stat that is visible here")
 	}
-	h.CPUPressure = part(w.first.pressure.CPU, w.last.pressure.CPU, length)
-	h.MemoryPressure = part(w.first.pressure.Memory, w.last.pressure.Memory, length)
-	h.IOPressure = part(w.first.pressure.IO, w.last.pressure.IO, length)
+	h.CPUPressure = neighbours.Part(w.first.pressure.CPU, w.last.pressure.CPU, span)
+	h.MemoryPressure = neighbours.Part(w.first.pressure.Memory, w.last.pressure.Memory, span)
+	h.IOPressure = neighbours.Part(w.first.pressure.IO, w.last.pressure.IO, span)
 	if h.CPUPressure == nil {
 		s.miss("pressure (PSI)", "the kernel shows no /proc/pressure")
 	}
@@ -270,14 +271,6 @@ func (w *hostWatch) disks(h *Host, length float64) {
 			Bytes: float64(d.BytesRead + d.BytesWrite)})
 	}
 	slices.SortFunc(h.Disks, func(a, b Disk) int { return compareDown(a.Busy, b.Busy, a.Name, b.Name) })
-}
-
-func part(from, to *time.Duration, length float64) *float64 {
-	if from == nil || to == nil {
-		return nil
-	}
-	x := min(1, max(0, (*to-*from).Seconds()/length))
-	return &x
 }
 
 func meanMs(all time.Duration, n int64) *float64 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/waits"
 )
 
@@ -56,7 +57,7 @@ func (m *measured) shared() bool {
 func (f Finding) Who() string {
 	var texts []string
 	for _, p := range f.Applications {
-		texts = append(texts, p.Name+" "+percent(p.Share))
+		texts = append(texts, p.Name+" "+human.Percent(p.Share))
 	}
 	return strings.Join(texts, ", ")
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"plimsoll/ground/human"
 )
 
 // Text writes the diagnosis for a terminal: what to do first, then where the time goes, then the rest.
@@ -72,7 +74,7 @@ func (f Finding) PriceText() string {
 	if f.Price == nil {
 		return "price not known"
 	}
-	return percent(*f.Price)
+	return human.Percent(*f.Price)
 }
 
 func (d *Diagnosis) ledgerText(b *strings.Builder) error {
@@ -113,7 +115,7 @@ func belowEvent(e Event) string {
 		texts = append(texts, e.Operations[0].Name)
 	}
 	if len(e.Statements) > 0 {
-		texts = append(texts, fmt.Sprintf("%s (%s)", e.Statements[0].Name, percent(e.Statements[0].Share)))
+		texts = append(texts, fmt.Sprintf("%s (%s)", e.Statements[0].Name, human.Percent(e.Statements[0].Share)))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -136,7 +138,7 @@ func (d *Diagnosis) storiesText(b *strings.Builder) {
 	b.WriteString("\nWHO BLOCKS WHOM\n")
 	for _, s := range d.Stories[:min(storiesShown, len(d.Stories))] {
 		fmt.Fprintf(b, "  %.1f s lost (%s) by up to %d sessions, one waited %.1f s, for "+
-			"%s\n", s.LostS, percent(s.Share),
+			"%s\n", s.LostS, human.Percent(s.Share),
 			s.Victims, s.LongS, s.Object)
 		for _, line := range s.Tree {
 			fmt.Fprintf(b, "    %s\n", line)
@@ -176,7 +178,7 @@ func (d *Diagnosis) hostText(b *strings.Builder) error {
 	for _, disk := range h.Disks[:min(disksShown, len(h.Disks))] {
 		fmt.Fprintf(b, "  disk %s: %.0f transfers/s, read %s, write %s, %.2f under way, busy "+
 			"%s\n", disk.Name, disk.PerS,
-			text(disk.ReadMS, "%.2f ms"), text(disk.WriteMS, "%.2f ms"), disk.Queue, percent(disk.Busy))
+			text(disk.ReadMS, "%.2f ms"), text(disk.WriteMS, "%.2f ms"), disk.Queue, human.Percent(disk.Busy))
 	}
 	return nil
 }
@@ -188,7 +190,7 @@ func inParentheses(none bool, inner string) string {
 	return " (" + inner + ")"
 }
 
-func share(x *float64) string { return text(times100(x), "%.0f %%") }
+func share(x *float64) string { return human.Known(x, notMeasured, human.Percent) }
 
 func percentages(all []float64) string {
 	var texts []string

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 )
@@ -86,7 +87,7 @@ func timedAndSampled(m *measured) Contradiction {
 	}
 	if ended > endedMost.Value*all {
 		return unknown("many of the timed waits are those of processes that have ended, and the server's own are "+
-			"among them", Figure{"of processes that have ended", percent(ended / all)})
+			"among them", Figure{"of processes that have ended", human.Percent(ended / all)})
 	}
 	every := m.ledger.ObservedS / float64(m.ledger.Samples)
 	seen := *lasted / 1000 / m.ledger.ObservedS // beyond 1: not observed
@@ -108,7 +109,7 @@ func timedAndSampled(m *measured) Contradiction {
 		Figures: []Figure{{"waits in " + string(worst) + ", sampled", fmt.Sprintf("%.1f s", sampled[worst]*seen)},
 			{"timed by the server", fmt.Sprintf("%.1f s in %.0f waits", clock[worst].S, clock[worst].Waits)}},
 		Says: fmt.Sprintf("the two differ by %s of the waits, more than sampling explains: the samples are not taken "+
-			"at random moments, or the server reports a wait that it does not end", percent(share)),
+			"at random moments, or the server reports a wait that it does not end", human.Percent(share)),
 		Excluded: "chance: the difference is beyond three standard errors of the samples",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m    SELECT * FROM plimsoll_waits",
 	}.contradictIf(share > timedApart.Value, "the server's clock agrees with the samples, within their error")

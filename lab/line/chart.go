@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 )
 
 // A chart is as wide as the page has room for; its text keeps its size. So places to the right are shares of the width
@@ -57,7 +57,7 @@ func ticks(end float64) (all []tick) {
 		at := float64(i) * step
 		text := fmt.Sprintf("%.*f", decimals, at)
 		if decimals == 0 {
-			text = format.Thousands(int64(math.Round(at)))
+			text = human.Thousands(int64(math.Round(at)))
 		}
 		all = append(all, tick{at, text})
 	}

@@ -2,6 +2,8 @@ package line
 
 import (
 	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Repeats are the trials made at one end of the bracket after it was found. The trial that found it does not count: it
@@ -137,7 +139,7 @@ func likelihood(lnLine, spread float64, passed, failed map[int]int) float64 {
 // lnChance is ln Φ(z), bounded so that no outcome is impossible: one trial in a thousand goes wrong for another reason.
 func lnChance(z float64) float64 {
 	const amiss = 0.001
-	return math.Log(amiss + (1-2*amiss)*math.Erfc(-z/math.Sqrt2)/2)
+	return math.Log(amiss + (1-2*amiss)*distuv.UnitNormal.CDF(z))
 }
 
 // interval of the line; nil without trials.

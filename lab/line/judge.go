@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/stats"
 )
 
 // trialOf judges a run.
@@ -144,7 +145,7 @@ func driftOf(s result.Series) Drift {
 	}
 	means := batchMeans(inside, batches)
 	first, last := stat.Mean(means[:batches/3], nil), stat.Mean(means[batches-batches/3:], nil)
-	d := Drift{Growth: last / math.Max(1, first), P: rising(means)}
+	d := Drift{Growth: last / math.Max(1, first), P: stats.Rising(means)}
 	if last-first < driftLeast {
 		d.Growth = math.Min(d.Growth, 1)
 	}
@@ -157,35 +158,4 @@ func batchMeans(values []float64, n int) []float64 {
 		means[i] = stat.Mean(values[i*len(values)/n:(i+1)*len(values)/n], nil)
 	}
 	return means
-}
-
-// rising is the probability of at least as many rising pairs without a trend: the Mann-Kendall test, in its normal
-// approximation with ties (H. B. Mann, 1945; M. G. Kendall, 1975).
-func rising(x []float64) float64 {
-	n, s := float64(len(x)), 0.0
-	for i := range x {
-		for k := i + 1; k < len(x); k++ {
-			switch {
-			case x[k] > x[i]:
-				s++
-			case x[k] < x[i]:
-				s--
-			}
-		}
-	}
-	variance := n * (n - 1) * (2*n + 5) / 18
-	sorted := slices.Sorted(slices.Values(x))
-	for i := 0; i < len(sorted); {
-		k := i
-		for k < len(sorted) && sorted[k] == sorted[i] {
-			k++
-		}
-		tied := float64(k - i)
-		variance -= tied * (tied - 1) * (2*tied + 5) / 18
-		i = k
-	}
-	if variance <= 0 || s <= 0 {
-		return 1
-	}
-	return math.Erfc((s-1)/math.Sqrt(variance)/math.Sqrt2) / 2
 }

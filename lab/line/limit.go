@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
@@ -177,12 +178,7 @@ func scoreAndRate(t Trial) string {
 	return text
 }
 
-func percent(share *float64) string {
-	if share == nil {
-		return "unavailable"
-	}
-	return fmt.Sprintf("%.0f %%", 100**share)
-}
+func percent(share *float64) string { return human.Known(share, "unavailable", human.Percent) }
 
 func waitsText(w Waits) string {
 	var parts []string

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/kept"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
@@ -189,7 +190,8 @@ func (l *Line) voidText() string {
 	if u == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s could not be measured: %d trials were void; %s", usersText(u.Users), u.Times, u.Why)
+	return fmt.Sprintf("%s could not be measured: %d trials were void; %s", human.Count(u.Users, "user"), u.Times,
+		u.Why)
 }
 
 // WriteJSON writes the line, indented, with a final newline.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 )
 
 // Statement is the answer in a sentence: the interval of the line, where it is known.
@@ -19,14 +19,14 @@ func (l *Line) Statement() string {
 		what += " so far"
 	}
 	text := fmt.Sprintf("%s (%s, %.1f operations/s at %s, think time %s)", l.Answer.users(), what, l.Answer.OpsPerS,
-		format.Thousands(l.Answer.Users), thinkText(l.Plan.ThinkS))
+		human.Thousands(l.Answer.Users), thinkText(l.Plan.ThinkS))
 	switch {
 	case l.Answer.Below != nil:
 		return text
 	case l.Unmeasured != nil:
-		return text + fmt.Sprintf("; %s could not be measured", format.Thousands(l.Unmeasured.Users))
+		return text + fmt.Sprintf("; %s could not be measured", human.Thousands(l.Unmeasured.Users))
 	}
-	return text + fmt.Sprintf("; more than %s were not tried", format.Thousands(l.Answer.Users))
+	return text + fmt.Sprintf("; more than %s were not tried", human.Thousands(l.Answer.Users))
 }
 
 // ServesNobody says whether no number of users passed, and trials of the smallest failed more than once.
@@ -42,20 +42,13 @@ func (l *Line) unknown() string {
 	least := l.Plan.leastFailed(l.Trials)
 	switch at := levelOf(l.Trials, least); {
 	case least == 0:
-		return fmt.Sprintf("not known: trials with %s were inconclusive", usersText(numbers(l.Trials)[0]))
+		return fmt.Sprintf("not known: trials with %s were inconclusive", human.Count(numbers(l.Trials)[0], "user"))
 	case l.ServesNobody():
-		return fmt.Sprintf("not even %s can be served at Apdex %g", usersText(least), l.Plan.Target)
+		return fmt.Sprintf("not even %s can be served at Apdex %g", human.Count(least, "user"), l.Plan.Target)
 	default:
 		return fmt.Sprintf("not known: %s did not pass in %d of %d trials, which is too little evidence",
-			usersText(least), at.all.notPassed(), at.all.trials())
+			human.Count(least, "user"), at.all.notPassed(), at.all.trials())
 	}
-}
-
-func usersText(n int) string {
-	if n == 1 {
-		return "1 user"
-	}
-	return format.Thousands(n) + " users"
 }
 
 // users of the interval; of the bracket, where an older search has none.
@@ -70,10 +63,10 @@ func (a *Answer) users() string {
 func (i UsersInterval) String() string {
 	low, high := "", ""
 	if i.Low != nil {
-		low = format.Thousands(int64(math.Floor(*i.Low)))
+		low = human.Thousands(int64(math.Floor(*i.Low)))
 	}
 	if i.High != nil {
-		high = format.Thousands(int64(math.Ceil(*i.High)))
+		high = human.Thousands(int64(math.Ceil(*i.High)))
 	}
 	switch {
 	case low != "" && high != "":
@@ -100,7 +93,7 @@ func (l *Line) brief() string {
 		return "not tried"
 	}
 	if l.ServesNobody() {
-		return "below " + format.Thousands(l.Plan.leastFailed(l.Trials))
+		return "below " + human.Thousands(l.Plan.leastFailed(l.Trials))
 	}
 	return "not known"
 }
@@ -111,9 +104,9 @@ func (a *Answer) bracket() string {
 	case a == nil:
 		return "-"
 	case a.Below == nil:
-		return format.Thousands(a.Users) + " or more"
+		return human.Thousands(a.Users) + " or more"
 	}
-	return format.Thousands(a.Users) + " to " + format.Thousands(*a.Below)
+	return human.Thousands(a.Users) + " to " + human.Thousands(*a.Below)
 }
 
 // details say what the answer rests on; empty without one.
@@ -126,9 +119,9 @@ func (l *Line) details() (lines []string) {
 		lines = append(lines, fmt.Sprintf("computed from how %d trials ended: the number of users that half of all "+
 			"trials would pass", i.Trials))
 	}
-	text := fmt.Sprintf("bracket of the search: %s passed in %s", usersText(a.Users), a.AtUsers)
+	text := fmt.Sprintf("bracket of the search: %s passed in %s", human.Count(a.Users, "user"), a.AtUsers)
 	if a.Below != nil {
-		text += fmt.Sprintf(", %s in %s", format.Thousands(*a.Below), a.AtBelow)
+		text += fmt.Sprintf(", %s in %s", human.Thousands(*a.Below), a.AtBelow)
 	}
 	return append(lines, text)
 }
@@ -159,5 +152,5 @@ func endsText(low, high *float64, format string) string {
 }
 
 func thinkText(s float64) string {
-	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
+	return human.Duration(time.Duration(s * float64(time.Second)).Round(time.Millisecond))
 }

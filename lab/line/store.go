@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/host/kept"
+	"plimsoll/ground/human"
 	"plimsoll/lab/session"
 )
 
@@ -117,7 +118,7 @@ func newest[T any](folder kept.Folder, schema string, read func(*T) stopped, pla
 
 // hint names how a stopped search differs from these plans.
 func (p *stopped) hint(id string, plans []Plan) string {
-	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, trialsText(p.trials))
+	text := fmt.Sprintf("the last one stopped, %s with %s, has ", id, human.Count(p.trials, "trial"))
 	if len(p.plans) != len(plans) {
 		return text + fmt.Sprintf("%d systems, not %d: repeat its exact command", len(p.plans), len(plans))
 	}
@@ -138,13 +139,6 @@ func (p *stopped) hint(id string, plans []Plan) string {
 			"it with the file and version that it began with"
 	}
 	return text + ": repeat its exact command"
-}
-
-func trialsText(n int) string {
-	if n == 1 {
-		return "1 trial"
-	}
-	return fmt.Sprintf("%d trials", n)
 }
 
 const contentOfScenario = "another content of the scenario"

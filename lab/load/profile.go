@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
 )
@@ -87,14 +87,14 @@ func (p profile) paceChanges(l Load, c users.Crowd) (changes []string) {
 
 // thinkChange names what differs; empty: nothing.
 func thinkChange(from, to users.Think) string {
-	switch mean := format.Duration(to.Mean); {
+	switch mean := human.Duration(to.Mean); {
 	case from.Distribution != to.Distribution:
 		return fmt.Sprintf("%s %s instead of %s %s", to.Distribution, mean, from.Distribution,
-			format.Duration(from.Mean))
+			human.Duration(from.Mean))
 	case from.Mean != to.Mean:
-		return fmt.Sprintf("%s instead of %s", mean, format.Duration(from.Mean))
+		return fmt.Sprintf("%s instead of %s", mean, human.Duration(from.Mean))
 	case from.Cap != to.Cap:
-		return fmt.Sprintf("at most %s instead of %s", format.Duration(to.Cap), format.Duration(from.Cap))
+		return fmt.Sprintf("at most %s instead of %s", human.Duration(to.Cap), human.Duration(from.Cap))
 	}
 	return ""
 }
@@ -108,8 +108,8 @@ func (p profile) targetChanges(c users.Crowd) (changes []string) {
 		}
 		op := c.Operations[at]
 		if op.Target != own.Target {
-			changes = append(changes, fmt.Sprintf("T of %s %s instead of %s", op.ID, format.Duration(op.Target),
-				format.Duration(own.Target)))
+			changes = append(changes, fmt.Sprintf("T of %s %s instead of %s", op.ID, human.Duration(op.Target),
+				human.Duration(own.Target)))
 		}
 		if op.Priority != own.Priority {
 			changes = append(changes, fmt.Sprintf("priority of %s %d instead of %d", op.ID, op.Priority, own.Priority))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
@@ -87,7 +89,7 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 	for i, op := range r.crowd.Operations {
 		counted := counts.Operations[i]
 		all[i] = result.Operation{
-			ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Priority: op.Priority,
+			ID: op.ID, Title: op.Title, TargetMS: human.MS(op.Target), Priority: op.Priority,
 			Weight: weights[op.ID], Least: int64(op.Least),
 			Totals: totals(counted.Outcomes), Counts: counted.Apdex, Band: apdex.NoSample,
 			Latency: latency(counted.Latency), HistogramT: counted.Units,
@@ -97,9 +99,9 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 			all[i].LatencyAll = latencyAll(counted)
 			all[i].LatencyRepeated = all[i].LatencyAll
 			n := float64(counted.N())
-			all[i].OwnWait = &result.OwnWait{MeanMS: milliseconds(counted.GeneratorWait.Sum) / n,
-				MaxMS:      milliseconds(counted.GeneratorWait.Max),
-				PoolMeanMS: milliseconds(counted.GeneratorWait.Pool) / n}
+			all[i].OwnWait = &result.OwnWait{MeanMS: human.MS(counted.GeneratorWait.Sum) / n,
+				MaxMS:      human.MS(counted.GeneratorWait.Max),
+				PoolMeanMS: human.MS(counted.GeneratorWait.Pool) / n}
 		}
 		all[i].RefusedShare, all[i].RefusedExpected = all[i].Refusals(), op.Refused
 		all[i].Resent, all[i].Instead = counted.Resent, counted.Instead
@@ -131,7 +133,7 @@ func latencyAll(o *tally.Operation) *result.Latency {
 	l := &result.Latency{}
 	for p, to := range map[float64]**float64{50: &l.P50, 95: &l.P95, 99: &l.P99, 100: &l.Max} {
 		if d, ok := o.Latency.PercentileWith(failed, p); ok {
-			ms := milliseconds(d)
+			ms := human.MS(d)
 			*to = &ms
 		}
 	}
@@ -141,12 +143,12 @@ func latencyAll(o *tally.Operation) *result.Latency {
 func latency(times *tally.Times) (l result.Latency) {
 	if times.N() > 0 {
 		mean, deviation := times.Mean()
-		meanMS, deviationMS := milliseconds(mean), milliseconds(deviation)
+		meanMS, deviationMS := human.MS(mean), human.MS(deviation)
 		l.Mean, l.StdDev = &meanMS, &deviationMS
 	}
 	for p, to := range map[float64]**float64{50: &l.P50, 95: &l.P95, 99: &l.P99, 100: &l.Max} {
 		if d, ok := times.Percentile(p); ok {
-			ms := milliseconds(d)
+			ms := human.MS(d)
 			*to = &ms
 		}
 	}
@@ -174,8 +176,8 @@ func (r *record) generated() result.Generator {
 	p50, _ := r.made.Tally.Lag.Percentile(50)
 	p99, _ := r.made.Tally.Lag.Percentile(99)
 	return result.Generator{
-		CPUShare: r.generatorShare(), LagMSP50: milliseconds(p50), LagMSP99: milliseconds(p99),
-		LagMSMax: milliseconds(r.made.Tally.Lag.Max()), UsersBytes: perUser(r.made.Live),
+		CPUShare: r.generatorShare(), LagMSP50: human.MS(p50), LagMSP99: human.MS(p99),
+		LagMSMax: human.MS(r.made.Tally.Lag.Max()), UsersBytes: perUser(r.made.Live),
 		InFlight: r.made.Tally.InFlight,
 		Backlog:  r.made.Tally.Backlog,
 		Agents:   r.made.Agents,
@@ -209,7 +211,7 @@ func (r *record) generatorShare() *float64 {
 // cpu is a share of the processors in the steady state; nil if that is too short.
 func (r *record) cpu(which int) *float64 {
 	from, to := r.made.Tally.From, r.made.Tally.To
-	if r.meters.covers(from, to) < shortestShare {
+	if r.meters.covers(from, to) < neighbours.Shortest {
 		return nil
 	}
 	return r.meters.share(which, from, to)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/worker/server"
 )
@@ -140,6 +141,6 @@ func (r *record) cpuOfEach(which int) *float64 {
 	if share == nil || r.made.Tally.Answered == 0 {
 		return nil
 	}
-	ms := *share * float64(r.meters.cores) * milliseconds(r.made.Tally.Steady()) / float64(r.made.Tally.Answered)
+	ms := *share * float64(r.meters.cores) * human.MS(r.made.Tally.Steady()) / float64(r.made.Tally.Answered)
 	return &ms
 }

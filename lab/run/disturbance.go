@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/host/process"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
@@ -35,7 +35,7 @@ func (r *record) disturbance() *result.Disturbance {
 	d := &result.Disturbance{Limit: r.DisturbedLimit, Unattributed: r.unattributed(),
 		Steal: r.meters.share(stealCPU, from, to)}
 	d.Others, d.Who = r.meters.neighbours.Share()
-	d.OthersBefore, d.WhoBefore = r.othersBefore.Share()
+	d.OthersBefore, d.WhoBefore = r.othersBefore.Others, r.othersBefore.Who
 	d.Throttled = r.meters.part(throttledTime, from, to)
 	d.MemoryStall = r.meters.part(memoryTime, from, to)
 	d.Clients = r.otherClients()
@@ -59,20 +59,12 @@ func (s *setup) lookAround(ctx context.Context) {
 	if !s.unattributed() || s.DisturbedLimit <= 0 || s.DisturbedLimit >= 1 {
 		return
 	}
-	m := newMeter(s.servers, s.postmaster(), s.feed.say, nil)
-	m.neighbours.To = aroundFor
-	began := time.Now()
-	look := func() {
-		if everyone, err := cpu.ReadEveryone(); err == nil {
-			m.readProcesses(time.Since(began), everyone, func(int, time.Duration, error) {})
-		}
-	}
-	look()
+	m := neighbours.Begin(func() []int { return ours(s.servers, s.postmaster()) })
 	select {
 	case <-time.After(aroundFor):
-		look()
-		s.othersBefore = m.neighbours
+		s.othersBefore = m.End()
 	case <-ctx.Done():
+		m.End()
 	}
 }
 

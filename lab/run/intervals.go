@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/result"
 )
@@ -65,9 +66,9 @@ func latencyIntervals(operation int,
 			continue
 		}
 		known = true
-		*to = &result.Range{Low: milliseconds(low)}
+		*to = &result.Range{Low: human.MS(low)}
 		if high > 0 {
-			ms := milliseconds(high)
+			ms := human.MS(high)
 			(*to).High = &ms
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"
 	"plimsoll/platform/worker/server"
@@ -25,14 +26,14 @@ func newFeed(o Options, id string, operations []users.Operation) feed {
 	plan := live.Plan{
 		ID: id, Title: o.Title, Scenario: o.Scenario.Name, Users: o.Users, UsersMost: o.usersMost(),
 		RampS: o.Ramp.Seconds(), SteadyS: o.Duration.Seconds(),
-		Cores: runtime.NumCPU(), LagLimitMS: milliseconds(o.LagLimit),
+		Cores: runtime.NumCPU(), LagLimitMS: human.MS(o.LagLimit),
 	}
 	if o.Arrivals != nil {
 		plan.Open, plan.RatePerS = true, o.Arrivals.Rate
 	}
 	for _, op := range operations {
 		plan.Operations = append(plan.Operations,
-			live.Operation{ID: op.ID, Title: op.Title, TargetMS: milliseconds(op.Target), Target: op.Target,
+			live.Operation{ID: op.ID, Title: op.Title, TargetMS: human.MS(op.Target), Target: op.Target,
 				Priority: op.Priority})
 	}
 	o.Live.SetPlan(plan)

@@ -1,14 +1,13 @@
 package run
 
 import (
-	"cmp"
-	"slices"
 	"sort"
 	"time"
 
 	"plimsoll/ground/host/memory"
 	"plimsoll/ground/host/process"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/stats"
 )
 
 // Holders of memory, in the order of the processors' meters.
@@ -133,12 +132,6 @@ func (m *readings) trend(which int, from, to time.Duration) *result.Memory {
 	if len(halves[0]) == 0 || len(halves[1]) == 0 {
 		return nil
 	}
-	return &result.Memory{FromS: from.Seconds(), ToS: to.Seconds(), First: middle(halves[0]), Last: middle(halves[1]),
-		Max: most}
-}
-
-func middle(all []float64) float64 {
-	slices.SortFunc(all, cmp.Compare[float64])
-	n := len(all)
-	return (all[(n-1)/2] + all[n/2]) / 2
+	return &result.Memory{FromS: from.Seconds(), ToS: to.Seconds(), First: stats.Median(halves[0]),
+		Last: stats.Median(halves[1]), Max: most}
 }

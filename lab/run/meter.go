@@ -128,7 +128,6 @@ func (m *meter) reportShares() {
 
 // readProcesses reads the processor time of the system and of all others.
 func (m *meter) readProcesses(at time.Duration, everyone cpu.Everyone, keep func(int, time.Duration, error)) {
-	ours := append([]int{os.Getpid()}, m.workers...)
 	if len(m.workers) > 0 {
 		sum, err := sumTrees(everyone, m.workers)
 		keep(workersCPU, sum, err)
@@ -136,9 +135,17 @@ func (m *meter) readProcesses(at time.Duration, everyone cpu.Everyone, keep func
 	if m.postmaster != 0 {
 		used, err := everyone.Tree(m.postmaster)
 		keep(databaseCPU, used, err)
-		ours = append(ours, m.postmaster)
 	}
-	m.neighbours.Look(at, everyone.Others(ours...))
+	m.neighbours.Look(at, everyone.Others(ours(m.workers, m.postmaster)...))
+}
+
+// ours are the processes of the lab and the system; those that descend from them belong to them.
+func ours(workers []int, postmaster int) []int {
+	all := append([]int{os.Getpid()}, workers...)
+	if postmaster != 0 {
+		all = append(all, postmaster)
+	}
+	return all
 }
 
 func sumTrees(everyone cpu.Everyone, pids []int) (sum time.Duration, err error) {
@@ -173,10 +180,6 @@ func (m *readings) share(which int, from, to time.Duration) *float64 {
 	share := min(1, max(0, (b-a)/(to-from).Seconds()/float64(m.cores)))
 	return &share
 }
-
-// shortestShare is the shortest time that a verdict may rest on: in less, what the program does before and after the
-// load is a large part of the total.
-const shortestShare = 500 * time.Millisecond
 
 // covers returns how much of the time between two moments the readings cover.
 func (m *readings) covers(from, to time.Duration) time.Duration {

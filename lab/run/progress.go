@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"plimsoll/ground/human"
 )
 
 // Phase of a run, in order.
@@ -141,7 +143,7 @@ func (b *board) watch(o Options) func(Snapshot) {
 		score, _, scored := s.Tally.Apdex()
 		b.set(func(p *Progress) {
 			p.Phase, p.Left = s.Phase, leftAt(s.At, o)
-			p.Users, p.OpsPerS, p.LagMS, p.Backlog = s.Page.Users, float64(s.Page.Valid()), milliseconds(s.Page.LagMax),
+			p.Users, p.OpsPerS, p.LagMS, p.Backlog = s.Page.Users, float64(s.Page.Valid()), human.MS(s.Page.LagMax),
 				s.Page.Backlog
 			p.Ops, p.Errors = total(sum[:]), failures(sum)
 			p.Apdex, p.Scored = score, scored

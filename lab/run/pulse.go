@@ -3,6 +3,7 @@ package run
 import (
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -82,7 +83,7 @@ func (r *record) judgeOwnWaits(v *verdict, all *result.Result) {
 			continue
 		}
 		share := w.PoolMeanMS / max(*op.Latency.Mean, w.PoolMeanMS, 0.001)
-		v.addReasonIf(result.ByGenerator, w.PoolMeanMS > milliseconds(r.LagLimit)/poolParts && share > poolShareMax,
+		v.addReasonIf(result.ByGenerator, w.PoolMeanMS > human.MS(r.LagLimit)/poolParts && share > poolShareMax,
 			"%s waited %.0f ms on average for a connection of the generator's pool, %.0f %% of its latency: raise "+
 				"connections in [sql]", op.ID, w.PoolMeanMS, 100*share)
 	}

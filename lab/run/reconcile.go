@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/result"
@@ -30,22 +31,21 @@ func (s *setup) reconcile(ctx context.Context) {
 }
 
 func (s *setup) reconciled(ctx context.Context) (rows []result.Reconciled, err error) {
-	conn, err := pgx.Connect(ctx, s.DSN)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if s.counted != nil {
-		if rows, err = s.reconcileCounted(ctx, conn); err != nil {
-			return nil, err
+	err = postgres.With(ctx, s.DSN, func(conn *pgx.Conn) error {
+		if s.counted != nil {
+			if rows, err = s.reconcileCounted(ctx, conn); err != nil {
+				return err
+			}
 		}
-	}
-	writers := newWriters(s.made.Written, s.made.Lost)
-	if len(writers) == 0 {
-		return rows, nil
-	}
-	byKey, err := reconcileKeys(ctx, conn, writers, time.Since(s.began)+clockSlack)
-	return append(rows, byKey...), err
+		writers := newWriters(s.made.Written, s.made.Lost)
+		if len(writers) == 0 {
+			return nil
+		}
+		byKey, err := reconcileKeys(ctx, conn, writers, time.Since(s.began)+clockSlack)
+		rows = append(rows, byKey...)
+		return err
+	})
+	return rows, err
 }
 
 // clockSlack is how far the server's clock may have been set meanwhile.
@@ -71,17 +71,18 @@ func (s *setup) reconcileCounted(ctx context.Context, conn *pgx.Conn) (rows []re
 }
 
 // countBefore runs the scenario's own counting queries before the load; nil: it has none.
-func (s *setup) countBefore(ctx context.Context) ([]int64, error) {
-	counts := func(a *custom.Action) bool { return a != nil && a.Count != "" }
-	if !slices.ContainsFunc(s.Scenario.Actions(), counts) {
+func (s *setup) countBefore(ctx context.Context) (counts []int64, err error) {
+	has := func(a *custom.Action) bool { return a != nil && a.Count != "" }
+	if !slices.ContainsFunc(s.Scenario.Actions(), has) {
 		return nil, nil
 	}
-	conn, err := pgx.Connect(ctx, s.DSN)
-	if err != nil {
+	if err := postgres.With(ctx, s.DSN, func(conn *pgx.Conn) (err error) {
+		counts, err = s.count(ctx, conn)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	return s.count(ctx, conn)
+	return counts, nil
 }
 
 // count runs the scenario's own counting queries, by operation.

@@ -29,7 +29,7 @@ type record struct {
 	made           LoadResult
 	memoryBefore   heldMemory       // log-in
 	memoryAfter    heldMemory       // it
-	othersBefore   neighbours.Watch // the load
+	othersBefore   neighbours.Taken // the load
 	meters         readings
 	otherLoads     *otherLoads    // nil: not watched
 	diagnosis      *diagnosis     // nil: there is no database

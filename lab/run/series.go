@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/result"
 )
@@ -60,7 +61,7 @@ func addInterval(s *result.Series, from time.Duration, i tally.Interval) {
 	s.Refused = append(s.Refused, i.Outcomes[tally.Refused])
 	s.Errors = append(s.Errors, i.Outcomes[tally.Failed])
 	s.Overload = append(s.Overload, i.Outcomes[tally.Overload])
-	s.LagMSMax = append(s.LagMSMax, milliseconds(i.LagMax))
+	s.LagMSMax = append(s.LagMSMax, human.MS(i.LagMax))
 	s.InFlight = append(s.InFlight, int64(i.InFlight))
 	s.Backlog = append(s.Backlog, int64(i.Backlog))
 	s.Apdex = append(s.Apdex, nil)
@@ -77,6 +78,6 @@ func percentile(d time.Duration) *float64 {
 	if d == tally.NoPercentile {
 		return nil
 	}
-	ms := milliseconds(d)
+	ms := human.MS(d)
 	return &ms
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/result"
@@ -149,9 +150,9 @@ func diskFull(all *result.Result) (n int64) {
 func (r *record) judgeGenerator(v *verdict, all *result.Result) {
 	g := all.Generator
 	still := max(LagMax, r.LagLimit)
-	v.addReasonIf(result.ByGenerator, g.LagMSP99 > milliseconds(r.LagLimit),
-		"the generator lagged: p99 %.0f ms late, limit %.0f ms", g.LagMSP99, milliseconds(r.LagLimit))
-	v.addReasonIf(result.ByGenerator, g.LagMSMax > milliseconds(still),
+	v.addReasonIf(result.ByGenerator, g.LagMSP99 > human.MS(r.LagLimit),
+		"the generator lagged: p99 %.0f ms late, limit %.0f ms", g.LagMSP99, human.MS(r.LagLimit))
+	v.addReasonIf(result.ByGenerator, g.LagMSMax > human.MS(still),
 		"the generator stood still: once %.1f s late, limit %.0f s", g.LagMSMax/1000, still.Seconds())
 	v.addReasonIf(result.ByGenerator, g.CPUShare != nil && *g.CPUShare > GeneratorCPUMax,
 		"the generator used %.0f %% of the processors, limit %.0f %%",
@@ -185,8 +186,6 @@ func (r *record) restarted() bool {
 func (r *record) recovered() bool {
 	return r.before != nil && r.after != nil && !r.restarted() && r.after.Replayed != r.before.Replayed
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func failures(sum [4]int64) int64 { return sum[tally.Failed] + sum[tally.Overload] }
 

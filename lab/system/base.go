@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/erp"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/platform/data/database"
 )
@@ -41,9 +41,9 @@ type Catalog struct {
 
 // String says it in words: "2,100 documents, 1,000 items, …, 61 MB".
 func (b Base) String() string {
-	parts := []string{format.Thousands(b.Documents) + " documents"}
+	parts := []string{human.Thousands(b.Documents) + " documents"}
 	for _, c := range b.Catalogs {
-		parts = append(parts, format.Thousands(c.Rows)+" "+c.Name)
+		parts = append(parts, human.Thousands(c.Rows)+" "+c.Name)
 	}
 	return strings.Join(append(parts, b.Size), ", ")
 }

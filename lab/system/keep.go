@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/fill"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/platform/data/database"
 )
@@ -19,7 +20,7 @@ func Keep(ctx context.Context, dsn string, say func(format string, args ...any))
 		return false, err
 	}
 	if known && free < size+reserve {
-		say("no copy of the base is kept: it would take %s, %s are free", fill.Bytes(size), fill.Bytes(free))
+		say("no copy of the base is kept: it would take %s, %s are free", human.Bytes(size), human.Bytes(free))
 		return false, nil
 	}
 	_, err = postgres.Filled.Make(ctx, dsn)

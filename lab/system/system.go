@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/scenario"
@@ -76,7 +76,7 @@ func noShape(name string) error {
 		names = append(names, string(one))
 	}
 	return problem.New(problem.Usage, fmt.Errorf("%q is not a shape of the ERP", name),
-		nearest.Hint(name, names, "there are: "+strings.Join(names, ", ")))
+		human.NearestHint(name, names, "there are: "+strings.Join(names, ", ")))
 }
 
 // CheckRequests refuses a system without a database of its own, or with application servers that run already, if its

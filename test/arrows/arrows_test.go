@@ -85,7 +85,7 @@ func TestRules_OfTheRepository(t *testing.T) {
 		{from: "platform/id", to: "lab/host/cpu"},
 		{from: "erp", to: "lab/load/apdex"},
 		{from: "lab/line", to: "cmd/plimsoll/cli"},
-		{from: "lab/host/cpu", to: "lab/run"},
+		{from: "lab/stats", to: "lab/run"},
 		{from: "lab/run", to: "lab/line"},
 		{from: "lab/load/users", to: "lab/run/result"},
 		{from: "erp", to: "web"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/erp/audit"
+	"plimsoll/ground/human"
 )
 
 var errShare = errors.New("must be above 0 and at most 100%")
@@ -127,5 +128,5 @@ func lookedAt(r audit.Report) string {
 }
 
 func percent(share float64) string {
-	return strconv.FormatFloat(math.Round(share*1e6)/1e4, 'f', -1, 64) + " %"
+	return human.Decimal(100*share, 4) + " %"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/backup"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/problem"
@@ -144,7 +145,7 @@ func (a *app) showBackup(r backup.Record, what string) error {
 	if a.json {
 		return a.emit(r)
 	}
-	fmt.Fprintf(a.stdout, "backup %s %s: %s in %d files, in %s\n", r.ID, what, bytesText(&r.Bytes), r.Files,
+	fmt.Fprintf(a.stdout, "backup %s %s: %s in %d files, in %s\n", r.ID, what, human.Bytes(r.Bytes), r.Files,
 		(time.Duration(r.TookS * float64(time.Second))).Round(100*time.Millisecond))
 	fmt.Fprintf(a.stdout, "  of       cluster %s, PostgreSQL %s %s, system %s\n", r.Cluster, r.Server.Version,
 		r.Server.Flavour, r.SystemIdentifier)
@@ -172,7 +173,7 @@ func (a *app) listBackups(backups *backup.Store) error {
 		if r.Archive != "" {
 			archived = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%d\t%s\t%s\n", r.ID, r.Server.Version, r.Server.Flavour, bytesText(&r.Bytes),
+		fmt.Fprintf(w, "%s\t%s %s\t%s\t%d\t%s\t%s\n", r.ID, r.Server.Version, r.Server.Flavour, human.Bytes(r.Bytes),
 			r.Timeline, r.EndLSN, archived)
 	}
 	return w.Flush()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
@@ -147,7 +148,7 @@ func (a *app) lineOf(v claimView) {
 	row("statement ", v.Statement)
 	row("claimed   ", v.Claimed)
 	if v.TakesS > 0 {
-		row("takes     ", fmt.Sprintf("about %s: %s", roughly(v.plan.Takes), v.plan.Text))
+		row("takes     ", fmt.Sprintf("about %s: %s", human.Roughly(v.plan.Takes), v.plan.Text))
 	}
 	if v.Measured != nil {
 		row("measured  ", *v.Measured+v.marks())

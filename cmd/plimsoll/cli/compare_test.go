@@ -13,7 +13,7 @@ import (
 	"plimsoll/lab/load"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 	"plimsoll/lab/system"
 	"plimsoll/platform/worker/shape"
 )
@@ -132,7 +132,7 @@ func TestCompare_GoesOnAfterAKill(t *testing.T) {
 	}
 	killed := exec.Command(self, args...)
 	killed.Env = append(os.Environ(), "PLIMSOLL_STATE="+state)
-	last := compare.Letter(ratio.Rotation(2, 2, load.SeedDefault)[3])
+	last := compare.Letter(stats.Rotation(2, 2, load.SeedDefault)[3])
 	killed.Stderr = &watched{text: "round 2, " + last + ": done",
 		seen: func() { _ = killed.Process.Signal(syscall.SIGKILL) }}
 	if err := killed.Run(); err == nil {

@@ -14,9 +14,8 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/host/dirs"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
-	"plimsoll/ground/redact"
 )
 
 func (a *app) addConfig(root *cobra.Command) {
@@ -103,7 +102,7 @@ func (a *app) parseFor(args []string) (*cobra.Command, error) {
 		}
 	}
 	return nil, problem.New(problem.Usage, fmt.Errorf("unknown command %q", args[0]),
-		nearest.Hint(args[0], commandNames(a.root), "'plimsoll help' lists the commands"))
+		human.NearestHint(args[0], commandNames(a.root), "'plimsoll help' lists the commands"))
 }
 
 func belongs(c *cobra.Command, s config.Setting) bool {
@@ -125,7 +124,7 @@ func (a *app) fileUsed() string {
 }
 
 func viewOf(s config.Setting, o config.Origin) settingView {
-	text := redact.Text(s.Value())
+	text := human.Redact(s.Value())
 	if s.IsSecret() && text != "" {
 		text = "***"
 	}

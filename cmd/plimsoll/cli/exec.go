@@ -18,7 +18,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/cmd/plimsoll/progress"
 	"plimsoll/ground/host/dirs"
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare"
 )
@@ -27,8 +27,8 @@ import (
 // every setting came from.
 type app struct {
 	stdin          io.Reader
-	stdout, stderr *plain.Writer // others' text cannot steer the terminal
-	rawOut, rawErr io.Writer     // for callers that know what is written
+	stdout, stderr *human.PlainWriter // others' text cannot steer the terminal
+	rawOut, rawErr io.Writer          // for callers that know what is written
 	json, quiet    bool
 	configFile     string
 	root           *cobra.Command
@@ -84,7 +84,7 @@ func interruptedText(text string) string {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{stdin: stdin, stdout: plain.NewWriter(stdout), stderr: plain.NewWriter(stderr), rawOut: stdout,
+	a := &app{stdin: stdin, stdout: human.NewPlainWriter(stdout), stderr: human.NewPlainWriter(stderr), rawOut: stdout,
 		rawErr: stderr,
 		meter:  progress.New(io.Discard, progress.Options{Quiet: true})}
 	a.root = newRoot(a)
@@ -125,6 +125,6 @@ func (a *app) emit(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := a.stdout.Write(plain.JSON(b.Bytes()))
+	_, err := a.stdout.Write(human.PlainJSON(b.Bytes()))
 	return err
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
-	"plimsoll/ground/redact"
 )
 
 // Exit codes. docs/cli.md is generated from exitCodes.
@@ -64,7 +63,7 @@ func reportError(w io.Writer, err error, asJSON bool) int {
 	if err == nil {
 		return code
 	}
-	message, hint := oneLine(redact.Text(err.Error())), oneLine(redact.Text(problem.HintOf(err)))
+	message, hint := oneLine(human.Redact(err.Error())), oneLine(human.Redact(problem.HintOf(err)))
 	message = dialing.ReplaceAllString(message, ": ")
 	if asJSON {
 		type body struct {
@@ -88,7 +87,7 @@ func reportError(w io.Writer, err error, asJSON bool) int {
 func oneLine(text string) string {
 	var parts []string
 	for _, line := range strings.Split(text, "\n") {
-		if line = plain.Line(strings.TrimSpace(line)); line != "" && !slices.Contains(parts, line) {
+		if line = human.PlainLine(strings.TrimSpace(line)); line != "" && !slices.Contains(parts, line) {
 			parts = append(parts, line)
 		}
 	}

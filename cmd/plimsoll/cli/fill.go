@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/system"
 	"plimsoll/platform/data/database"
@@ -99,7 +100,7 @@ func (o *fillOptions) options() (fill.Options, error) {
 		options.Scale = -1 // refused, if 0 means none
 	}
 	if o.size != "" {
-		bytes, err := fill.ParseSize(o.size)
+		bytes, err := human.ParseBytes(o.size)
 		if err != nil {
 			return options, problem.New(problem.Usage, fmt.Errorf("--size: %w", err),
 				"for example 20GB, 1.5TB or 300MB")
@@ -190,11 +191,11 @@ func (a *app) roomFor(ctx context.Context, db *database.Database, sizes fill.Siz
 	switch {
 	case known && free < e.Needed:
 		return problem.New(problem.Environment,
-			fmt.Errorf("the disk is too small: about %s are needed, %s are free", fill.Bytes(e.Needed),
-				fill.Bytes(free)),
+			fmt.Errorf("the disk is too small: about %s are needed, %s are free", human.Bytes(e.Needed),
+				human.Bytes(free)),
 			fmt.Sprintf("use --size %s, which fits, or put the cluster on a larger disk", largestSize(free)))
 	case !known && options.Scale != 0:
-		a.meter.Say("cannot see the server's disk from here: make sure that about %s are free", fill.Bytes(e.Needed))
+		a.meter.Say("cannot see the server's disk from here: make sure that about %s are free", human.Bytes(e.Needed))
 	}
 	return nil
 }
@@ -209,8 +210,8 @@ func estimated(s fill.Sizes, o fill.Options, e fill.Estimate) string {
 	}
 	return size + fmt.Sprintf("%d documents, %d contracts, %d counterparties, %d items, %d organisations; "+
 		"about %s on disk (%s while it is filled), %s with %d streams",
-		e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, fill.Bytes(e.Bytes),
-		fill.Bytes(e.Needed), e.Time, o.Streams)
+		e.Documents, s.Contracts, s.Counterparties, s.Items, s.Organisations, human.Bytes(e.Bytes),
+		human.Bytes(e.Needed), e.Time, o.Streams)
 }
 
 func (a *app) showEstimate(s fill.Sizes, o fill.Options) error {

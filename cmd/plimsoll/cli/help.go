@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 )
 
 // usageTemplate leaves out what cobra shows twice and puts examples, which are
@@ -70,5 +70,5 @@ func addHelp(root *cobra.Command) {
 }
 
 func hintAmong(word string, known []string) string {
-	return nearest.Hint(word, known, "there are: "+strings.Join(known, ", "))
+	return human.NearestHint(word, known, "there are: "+strings.Join(known, ", "))
 }

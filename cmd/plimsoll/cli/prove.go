@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
@@ -261,14 +261,14 @@ func (a *app) proveThese(ctx context.Context, toRun []claims.Claim, o proveOptio
 	fits, left := proof.Plan(items, o.budget)
 	a.sayPlan(fits, left, bench)
 	if len(fits) == 0 {
-		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", format.Duration(o.budget)),
+		return nil, problem.New(problem.Usage, fmt.Errorf("no experiment fits into %s", human.Duration(o.budget)),
 			"raise --budget, or lower --duration")
 	}
 	began := time.Now()
 	for turn := range proof.Turns(fits, left, o.budget, func() time.Duration { return time.Since(began) }) {
 		item := turn.Item
 		if turn.Over > 0 {
-			a.meter.Say("%s is left out: the budget would be exceeded by %s", item.Claim.ID, roughly(turn.Over))
+			a.meter.Say("%s is left out: the budget would be exceeded by %s", item.Claim.ID, human.Roughly(turn.Over))
 			continue
 		}
 		if turn.Added {
@@ -334,7 +334,7 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 		a.sayItem(item, bench)
 	}
 	if len(fits) > 1 {
-		a.meter.Say("in all about %s", roughly(proof.Takes(fits)))
+		a.meter.Say("in all about %s", human.Roughly(proof.Takes(fits)))
 	}
 	if len(left) == 0 {
 		return
@@ -344,7 +344,7 @@ func (a *app) sayPlan(fits, left []proof.Item, bench site.Bench) {
 		texts = append(texts, fmt.Sprintf("%s (about %s, %s)", item.Claim.ID, estimateOf(item), item.Due))
 	}
 	a.sayWrapped(fmt.Sprintf("left out, %d of %d: ", len(left), len(fits)+len(left)), strings.Join(texts, ", "))
-	a.meter.Say("--budget %s would take them all", format.Duration((proof.Takes(fits)+proof.Takes(left)).
+	a.meter.Say("--budget %s would take them all", human.Duration((proof.Takes(fits)+proof.Takes(left)).
 		Truncate(time.Minute)+time.Minute))
 }
 
@@ -361,16 +361,6 @@ func (a *app) sayItem(item proof.Item, bench site.Bench) {
 // sayWrapped says a text in lines that a terminal shows whole.
 func (a *app) sayWrapped(first, text string) {
 	a.meter.Say("%s", strings.TrimRight(report.Wrap(text, first, "    "), "\n"))
-}
-
-func roughly(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", max(1, d.Minutes()))
-	}
-	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
 func (a *app) bench(ctx context.Context, o proveOptions) (site.Bench, error) {

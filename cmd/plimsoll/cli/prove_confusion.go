@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/confusion"
@@ -29,7 +30,7 @@ func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions)
 			}
 		},
 	}
-	a.meter.Say("about %s", roughly(options.Takes()))
+	a.meter.Say("about %s", human.Roughly(options.Takes()))
 	a.meter.Phase("confusion", 1, "")
 	report, err := confusion.Run(ctx, options)
 	a.meter.End()

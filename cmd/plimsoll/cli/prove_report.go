@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
@@ -71,7 +71,7 @@ func (a *app) itemsOf(ctx context.Context, toRun []claims.Claim, o proveOptions,
 }
 
 func estimateOf(item proof.Item) string {
-	text := roughly(item.Takes)
+	text := human.Roughly(item.Takes)
 	if item.Known {
 		text += ", as it took before"
 	}
@@ -85,7 +85,7 @@ func (o proveOptions) commandFor(id string) string {
 		words = append(words, "--full")
 	}
 	if o.duration > 0 {
-		words = append(words, "--duration "+format.Duration(o.duration))
+		words = append(words, "--duration "+human.Duration(o.duration))
 	}
 	if len(o.disks) > 0 {
 		words = append(words, "--disks "+strings.Join(o.disks, ","))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/self"
@@ -37,7 +38,7 @@ func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) erro
 	if err != nil {
 		return err
 	}
-	a.meter.Say("%d lines, about %s", o.repeat*lines, roughly(time.Duration(o.repeat)*takes))
+	a.meter.Say("%d lines, about %s", o.repeat*lines, human.Roughly(time.Duration(o.repeat)*takes))
 	a.meter.Phase("self-test", 1, "")
 	report, err := self.Run(ctx, options)
 	a.meter.End()

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/erp/recalculation"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 )
 
@@ -35,7 +35,7 @@ func (a *app) recalculate(ctx context.Context, registers []string, t target) err
 	for _, name := range registers {
 		if !slices.Contains(recalculation.Registers(), name) {
 			return problem.New(problem.Usage, fmt.Errorf("no register %q", name),
-				nearest.Hint(name, recalculation.Registers(),
+				human.NearestHint(name, recalculation.Registers(),
 					"there are "+strings.Join(recalculation.Registers(), ", ")))
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/host/dirs"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 )
 
@@ -86,7 +86,7 @@ key operation by Apdex, and checks that the books still balance.`,
 
 func unknownCommand(root *cobra.Command, name string) error {
 	return problem.New(problem.Usage, fmt.Errorf("unknown command %q", name),
-		nearest.Hint(name, commandNames(root), "'plimsoll help' lists the commands"))
+		human.NearestHint(name, commandNames(root), "'plimsoll help' lists the commands"))
 }
 
 // command completes c with what all commands share and puts it under root.
@@ -147,7 +147,7 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		name := unknown.GetSpecifiedName()
 		hint := fmt.Sprintf("'%s --help' lists the flags", c.CommandPath())
-		if near := nearest.Of(name, flagNames(c)); near != "" {
+		if near := human.Nearest(name, flagNames(c)); near != "" {
 			hint = fmt.Sprintf("did you mean --%s?", near)
 		} else if name == "version" {
 			hint = "the command is 'plimsoll version'"

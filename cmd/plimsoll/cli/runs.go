@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
@@ -53,14 +54,12 @@ func (a *app) recoverRuns() {
 			break
 		}
 		fmt.Fprintf(a.stderr, "plimsoll: run %s %s; what its journal has is kept: %s of the steady state\n", id, ended,
-			seconds(r.DurationS))
+			human.Seconds(r.DurationS))
 	}
 	if err != nil {
 		fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", err)
 	}
 }
-
-func seconds(s float64) string { return fmt.Sprintf("%.0f s", s) }
 
 func (a *app) showRuns(all []*result.Result) error {
 	if len(all) == 0 {
@@ -76,12 +75,7 @@ func (a *app) showRuns(all []*result.Result) error {
 	return w.Flush()
 }
 
-func scoreText(score *float64) string {
-	if score == nil {
-		return "-"
-	}
-	return apdex.Text(*score)
-}
+func scoreText(score *float64) string { return human.Known(score, "-", apdex.Text) }
 
 func booksText(a result.Audit) string {
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 )
 
@@ -75,7 +76,7 @@ func (a *app) showArchiving(s cluster.Status) {
 	}
 	waits := ""
 	if g.Waiting > 0 {
-		waits = fmt.Sprintf("; %d segments (%s) wait, the oldest for %s", g.Waiting, bytesText(&g.WaitingBytes),
+		waits = fmt.Sprintf("; %d segments (%s) wait, the oldest for %s", g.Waiting, human.Bytes(g.WaitingBytes),
 			upFor(g.BehindS))
 	}
 	if !g.Failing {
@@ -117,19 +118,7 @@ func pidText(pid int) string {
 }
 
 func upFor(seconds *float64) string {
-	if seconds == nil {
-		return "-"
-	}
-	return (time.Duration(*seconds) * time.Second).String()
+	return human.Known(seconds, "-", func(s float64) string { return human.Elapsed(time.Duration(s) * time.Second) })
 }
 
-func bytesText(n *int64) string {
-	if n == nil {
-		return "-"
-	}
-	const MB, GB = 1 << 20, 1 << 30
-	if *n >= GB {
-		return fmt.Sprintf("%.1f GB", float64(*n)/GB)
-	}
-	return fmt.Sprintf("%.0f MB", float64(*n)/MB)
-}
+func bytesText(n *int64) string { return human.Known(n, "-", human.Bytes[int64]) }

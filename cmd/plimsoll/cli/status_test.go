@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 )
 
@@ -17,7 +17,7 @@ func TestStatus_SaysWhatToDoAboutAFailingArchive(t *testing.T) {
 		"Fails": {cluster.Archiving{Dir: "/archive", ServerLog: "/server.log", Failing: true, FailedCount: 12,
 			LastFailed: "0001", Waiting: 3, WaitingBytes: 48 << 20, BehindS: &behind},
 			[]string{"one: archiving fails: 12 times, the last time with 0001; 3 segments (48 MB) wait, " +
-				"the oldest for 5m0s\n",
+				"the oldest for 5m00s\n",
 				"hint: make room and rights in /archive (/server.log says what is wrong)"}},
 		"WorksAgain": {cluster.Archiving{FailedCount: 2, LastFailed: "0001"},
 			[]string{"archiving failed 2 times, the last time with 0001, and works again\n"}},
@@ -27,7 +27,8 @@ func TestStatus_SaysWhatToDoAboutAFailingArchive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			(&app{stdout: plain.NewWriter(&out)}).showArchiving(cluster.Status{Name: "one", Archiving: &c.archiving})
+			(&app{stdout: human.NewPlainWriter(&out)}).showArchiving(cluster.Status{Name: "one",
+				Archiving: &c.archiving})
 			for _, part := range c.want {
 				if !strings.Contains(out.String(), part) {
 					t.Errorf("%q lacks %q", out.String(), part)

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 )
 
 // Origins, weakest first.
@@ -49,7 +49,7 @@ func Environment(environ []string, settings []Setting, others ...string) (map[st
 		}
 		if !known[name] {
 			return nil, usage(fmt.Errorf("unknown environment variable %s", name),
-				nearest.Hint(name, names, "'plimsoll config' lists the variables there are"))
+				human.NearestHint(name, names, "'plimsoll config' lists the variables there are"))
 		}
 		env[name] = text
 	}

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/ground/tomlfile"
 )
@@ -60,7 +60,7 @@ func (f *File) check(order []string, settings []Setting) error {
 		s, ok := known[key]
 		if !ok {
 			return usage(fmt.Errorf("%s: unknown key %q", f.position(v), key),
-				nearest.Hint(key, keys, "'plimsoll config' lists the keys there are"))
+				human.NearestHint(key, keys, "'plimsoll config' lists the keys there are"))
 		}
 		if _, err := v.text(s); err != nil {
 			return usage(fmt.Errorf("%s: %w", f.position(v), err), "")

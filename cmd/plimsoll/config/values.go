@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"plimsoll/ground/format"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 )
 
 // Count is a whole number of at least Min and at most Max.
@@ -71,7 +70,7 @@ func Span(fs *pflag.FlagSet, p *time.Duration, name string, def, min time.Durati
 	fs.Var(span{p, min}, name, usage)
 }
 
-func (d span) String() string { return format.Duration(*d.p) }
+func (d span) String() string { return human.Duration(*d.p) }
 func (d span) Type() string   { return "duration" }
 func (d span) Set(s string) error {
 	v, err := time.ParseDuration(s)
@@ -110,7 +109,7 @@ func (c *choice) Set(s string) error {
 		return nil
 	}
 	reason := fmt.Sprintf("must be one of %s, not %q", strings.Join(c.from, ", "), s)
-	if near := nearest.Of(s, c.from); near != "" {
+	if near := human.Nearest(s, c.from); near != "" {
 		reason += fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return Reason(reason)

@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -14,18 +13,6 @@ const barCells = 24
 func bar(share float64) string {
 	full := int(math.Round(min(max(share, 0), 1) * barCells))
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barCells-full) + "]"
-}
-
-// short writes a duration as a person says it: 45s, 2m05s, 1h10m.
-func short(d time.Duration) string {
-	d = d.Round(time.Second)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
-	}
-	return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 // left estimates the time to go from the pace so far: elapsed·(total−done)/done.

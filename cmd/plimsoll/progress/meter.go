@@ -16,8 +16,7 @@ import (
 
 	"golang.org/x/term"
 
-	"plimsoll/ground/format"
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 )
 
 const (
@@ -138,7 +137,7 @@ func (m *Meter) Say(format string, args ...any) {
 		return
 	}
 	m.wipe()
-	fmt.Fprintln(m.w, plain.Text(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(m.w, human.Plain(fmt.Sprintf(format, args...)))
 	if m.o.Terminal && m.phase.name != "" {
 		m.draw(m.o.Now())
 	}
@@ -176,7 +175,7 @@ func (m *Meter) draw(now time.Time) {
 	if m.o.Quiet {
 		return
 	}
-	line := plain.Line(m.phase.line(now, m.o.Terminal))
+	line := human.PlainLine(m.phase.line(now, m.o.Terminal))
 	if !m.o.Terminal {
 		lines := []string{line}
 		if m.below != nil {
@@ -217,21 +216,21 @@ func (p *phase) line(now time.Time, withBar bool) string {
 	parts := []string{}
 	switch {
 	case p.total <= 0:
-		parts = append(parts, short(elapsed))
+		parts = append(parts, human.Elapsed(elapsed))
 	case withBar:
 		parts = append(parts, fmt.Sprintf("%s %3.0f%%", bar(p.done/p.total), 100*p.done/p.total))
 	default:
 		parts = append(parts, fmt.Sprintf("%.0f%%", 100*p.done/p.total))
 	}
 	if p.left > 0 {
-		parts = append(parts, "about "+short(p.left)+" left")
+		parts = append(parts, "about "+human.Elapsed(p.left)+" left")
 	} else if d, ok := left(elapsed, p.done, p.total); ok {
-		parts = append(parts, "about "+short(d)+" left")
+		parts = append(parts, "about "+human.Elapsed(d)+" left")
 	}
 	if p.unit != "" && p.done > 0 {
-		parts = append(parts, format.Thousands(int64(math.Round(p.done)))+" "+p.unit)
+		parts = append(parts, human.Thousands(int64(math.Round(p.done)))+" "+p.unit)
 		if s := elapsed.Seconds(); s >= 1 {
-			parts = append(parts, format.Thousands(int64(math.Round(p.done/s)))+"/s")
+			parts = append(parts, human.Thousands(int64(math.Round(p.done/s)))+"/s")
 		}
 	}
 	if p.note != "" {

@@ -18,7 +18,10 @@ type Watch struct {
 	From, To time.Duration // the planned period
 	Names    func(pid int) string
 	Cores    int
+	// Busy is the work of the whole machine so far, of which others did no more than all; nil: not asked for.
+	Busy func() (time.Duration, bool)
 
+	busy         time.Duration
 	begun, ended time.Duration // the part of it that was seen
 	last         map[int]cpu.Usage
 	all          time.Duration
@@ -42,8 +45,11 @@ func (n *Watch) Look(at time.Duration, others map[int]cpu.Usage) {
 	if at < n.From || n.last != nil && at > n.To+time.Second {
 		return
 	}
-	last := n.last
+	last, wasBusy, known := n.last, n.busy, false
 	n.last = others
+	if n.Busy != nil {
+		n.busy, known = n.Busy()
+	}
 	since := at - n.ended
 	if last == nil {
 		n.begun, n.ended, n.who = at, at, map[string]*neighbour{}
@@ -52,6 +58,9 @@ func (n *Watch) Look(at time.Duration, others map[int]cpu.Usage) {
 	n.ended = at
 	// A process's time passes to its parent when it ends: sums over all never count it twice.
 	most := since * time.Duration(n.Cores)
+	if known && wasBusy > 0 {
+		most = min(most, n.busy-wasBusy)
+	}
 	n.all += cpu.Spent(last, others, most)
 	for pid, used := range others {
 		if more := min(used.Own-last[pid].Own, most); more > 0 {

@@ -1,10 +1,14 @@
 package neighbours
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"plimsoll/ground/host/cpu"
+	"plimsoll/test/patience"
 )
 
 func TestNeighbours(t *testing.T) {
@@ -48,5 +52,53 @@ func TestNobodyUsesMoreThanThereIs(t *testing.T) {
 	if len(neighbours) != 2 || neighbours[0] != (Neighbour{"old", 1, 4 / 20.0}) ||
 		neighbours[1] != (Neighbour{"calm", 1, 3 / 20.0}) {
 		t.Errorf("%+v", neighbours)
+	}
+}
+
+// A process that ends while everyone is read leaves its whole life to its parent, which looks as if it had been used
+// since. Others cannot have done more than the machine.
+func TestOthersDoNoMoreThanTheMachine(t *testing.T) {
+	const s = time.Second
+	busy := 50 * s
+	n := &Watch{To: Forever, Cores: 2, Names: func(int) string { return "shell" },
+		Busy: func() (time.Duration, bool) { busy += s / 2; return busy, true }}
+	n.Look(0, map[int]cpu.Usage{1: {}})
+	n.Look(2*s, map[int]cpu.Usage{1: {Reaped: 3 * s}})
+	if all, _ := n.Share(); all == nil || *all != 0.5/4 {
+		t.Errorf("others used %v of the cores, want an eighth, as all together did", *all)
+	}
+}
+
+func TestMachine_SeesWhatIsNotOurs(t *testing.T) {
+	const name = "stranger-of-all"
+	shell := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink("/bin/sh", shell); err != nil {
+		t.Fatal(err)
+	}
+	stranger := exec.Command(shell, "-c", "while :; do :; done")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
+	without := Begin(func() []int { return []int{os.Getpid()} }) // it descends from the test
+	with := Begin(func() []int { return nil })
+	time.Sleep(2 * Shortest)
+	patience.Until(t, "it has worked", func() bool {
+		everyone, err := cpu.ReadEveryone()
+		used, errTree := everyone.Tree(stranger.Process.Pid)
+		return err == nil && errTree == nil && used > 100*time.Millisecond
+	})
+	named := func(m *Machine) bool {
+		got := m.End()
+		if got.Others == nil || got.For < Shortest {
+			t.Errorf("nothing was seen: %+v", got)
+		}
+		return m.others.who[name] != nil // on a busy machine it may not be one of those that are named
+	}
+	if named(without) {
+		t.Error("a process of our own is a neighbour")
+	}
+	if !named(with) {
+		t.Error("a process that is not ours is no neighbour")
 	}
 }

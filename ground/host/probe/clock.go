@@ -75,7 +75,7 @@ func clock(ctx context.Context, until time.Time, c *Timing) error {
 		c.QueuedNS = &mean
 	}
 	var err error
-	c.Sleep, err = timesOf(all)
+	c.Sleep, err = TimesOf(all)
 	return err
 }
 
@@ -121,5 +121,5 @@ func Flushes(ctx context.Context, dir string, until time.Time) (t Times, err err
 		}
 		all = append(all, float64(time.Since(began)))
 	}
-	return timesOf(all)
+	return TimesOf(all)
 }

@@ -26,7 +26,8 @@ type Times struct {
 	Most   float64 `json:"most_ns"`
 }
 
-func timesOf(all []float64) (t Times, err error) {
+// TimesOf sorts what was measured.
+func TimesOf(all []float64) (t Times, err error) {
 	if len(all) == 0 {
 		return t, fmt.Errorf("timed out before anything was measured")
 	}
@@ -135,7 +136,7 @@ func (a *Area) Chase(ctx context.Context, processor int, until time.Time) (t Tim
 	if err != nil {
 		return t, err
 	}
-	return timesOf(all)
+	return TimesOf(all)
 }
 
 const (
@@ -196,5 +197,5 @@ func PingPong(ctx context.Context, a, b int, until time.Time) (t Times, err erro
 	if err != nil {
 		return t, err
 	}
-	return timesOf(all)
+	return TimesOf(all)
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 )
@@ -84,7 +84,7 @@ func (s *Store) known(ctx context.Context, name, engine string) error {
 	case errors.Is(err, fs.ErrNotExist) && installation.IsFlavour(name):
 		return nil
 	case errors.Is(err, fs.ErrNotExist): // perhaps a mistyped flavour
-		return problem.New(problem.Usage, err, nearest.Hint(name, append(s.Names(), installation.Flavours...),
+		return problem.New(problem.Usage, err, human.NearestHint(name, append(s.Names(), installation.Flavours...),
 			"plimsoll up "+name+" creates it"))
 	case err != nil:
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/problem"
 )
@@ -189,6 +190,6 @@ func (c *Cluster) AwaitLag(ctx context.Context, limit LagLimit) error {
 	}
 	return problem.New(problem.Environment,
 		c.wrap(fmt.Errorf("it is more than %s behind its primary %s after %s: it has not applied %s of log", limit,
-			c.ReplicaOf, limit.Wait, profile.Bytes(*last.LagBytes))),
+			c.ReplicaOf, limit.Wait, human.Bytes(*last.LagBytes))),
 		"raise --wait or --max-lag, or use "+c.ReplicaOf)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -178,8 +179,8 @@ func Room(dir string, bytes int64) error {
 	}
 	if free := int64(fs.Bavail) * fs.Bsize; free < bytes+roomSpare {
 		return problem.New(problem.Environment,
-			fmt.Errorf("too little room in %s: %s free, it takes %s", dir, profile.Bytes(free),
-				profile.Bytes(bytes+roomSpare)),
+			fmt.Errorf("too little room in %s: %s free, it takes %s", dir, human.Bytes(free),
+				human.Bytes(bytes+roomSpare)),
 			"free some, or set PLIMSOLL_STATE to a folder on another disk")
 	}
 	return nil

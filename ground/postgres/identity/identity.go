@@ -65,7 +65,11 @@ func Read(ctx context.Context, conn *pgx.Conn) (Identity, error) {
 
 // Of the database of a connection string.
 func Of(ctx context.Context, dsn string) (i Identity, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return i, fmt.Errorf("connect to database: %w", err)
+	}
+	conn, err := postgres.Open(ctx, config)
 	if err != nil {
 		return i, fmt.Errorf("connect to database: %w", err)
 	}

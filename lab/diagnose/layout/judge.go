@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/ground/host/probe"
 	"plimsoll/ground/host/topology"
+	"plimsoll/ground/human"
 )
 
 // Limits of the verdicts, with their reasons.
@@ -66,7 +67,7 @@ func (r *Report) unknown(name string, parts ...string) Item {
 func (r *Report) shape() Item {
 	s := r.Topology.Shape
 	i := item("processors", fmt.Sprintf("%s: %s, %s, %s", cmp.Or(r.Topology.Model, "no model"),
-		count(s.Sockets, "socket"), count(s.Cores, "core"), count(s.CPUs, "thread")))
+		human.Count(s.Sockets, "socket"), human.Count(s.Cores, "core"), human.Count(s.CPUs, "thread")))
 	for _, odd := range s.Impossible() {
 		v := Odd
 		if s.Sockets > 2 && s.Cores == s.Sockets && s.Nodes > 1 {
@@ -84,7 +85,7 @@ func (r *Report) caches() Item {
 	}
 	levels := map[string]int{}
 	for _, c := range r.Topology.Caches {
-		levels[fmt.Sprintf("L%d %s of %s for %d", c.Level, c.Type, inBytes(c.Bytes), len(c.Processors))]++
+		levels[fmt.Sprintf("L%d %s of %s for %d", c.Level, c.Type, human.Bytes(c.Bytes), len(c.Processors))]++
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(levels)) {
@@ -106,7 +107,7 @@ func (r *Report) nodes() Item {
 	var all []string
 	for _, n := range r.Topology.Nodes {
 		all = append(all, fmt.Sprintf("node %d: %d processors, %s, distances %s", n.ID, len(n.Processors),
-			inBytes(n.MemoryBytes), strings.Trim(fmt.Sprint(n.Distances), "[]")))
+			human.Bytes(n.MemoryBytes), strings.Trim(fmt.Sprint(n.Distances), "[]")))
 	}
 	i := item("NUMA nodes", strings.Join(all, "; "))
 	for _, odd := range r.Topology.Odd() {
@@ -326,10 +327,10 @@ func (r *Report) pages() Item {
 	i := item("huge pages", fmt.Sprintf("huge_pages is %s, in use: %s; shared memory %s",
 		r.Server.Settings["huge_pages"],
 		cmp.Or(status, "the server does not say"), cmp.Or(r.Server.Settings["shared_memory_size"], "?")))
-	shared := settingBytes(r.Server.Settings["shared_memory_size"])
+	shared, _ := human.ParseBytes(r.Server.Settings["shared_memory_size"]) // 0: no such setting
 	if status == "off" && shared >= largeShared {
 		i.reason(Harmful, "each of up to %s processes needs a page table of %s for the shared memory",
-			r.Server.Settings["max_connections"], inBytes(shared/512))
+			r.Server.Settings["max_connections"], human.Bytes(shared/512))
 	}
 	if r.Topology.HugePages.Transparent == "always" {
 		i.Shows += "; transparent huge pages: always"
@@ -345,7 +346,7 @@ func (r *Report) spread() Item {
 	var sum, most int64
 	for _, node := range slices.Sorted(maps.Keys(r.Server.SharedByNode)) {
 		b := r.Server.SharedByNode[node]
-		all = append(all, fmt.Sprintf("%s: %s", node, inBytes(b)))
+		all = append(all, fmt.Sprintf("%s: %s", node, human.Bytes(b)))
 		if node != "not touched yet" {
 			sum, most = sum+b, max(most, b)
 		}

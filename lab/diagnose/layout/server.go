@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,13 +119,12 @@ func (r *Report) trips(ctx context.Context, conn *pgx.Conn, until time.Time) {
 		}
 		all = append(all, float64(time.Since(began)))
 	}
-	if len(all) == 0 {
-		r.miss("round trip", "the time was over before anything was measured")
+	times, err := probe.TimesOf(all)
+	if err != nil {
+		r.miss("round trip", err.Error())
 		return
 	}
-	slices.Sort(all)
-	n := len(all)
-	r.Probes.Trip = &probe.Times{N: n, Least: all[0], Median: all[n/2], P99: all[min(n-1, n*99/100)], Most: all[n-1]}
+	r.Probes.Trip = &times
 }
 
 const sharedSQL = `SELECT numa_node::text, sum(size)::bigint FROM pg_shmem_allocations_numa GROUP BY 1`

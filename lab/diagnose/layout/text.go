@@ -4,48 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/ground/human"
 )
 
-func duration(ns float64) string {
-	d := time.Duration(ns)
-	switch {
-	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d >= 10*time.Microsecond:
-		return d.Round(time.Microsecond).String()
-	}
-	return d.Round(10 * time.Nanosecond).String()
-}
-
-func inBytes(n int64) string {
-	for _, unit := range []struct {
-		name  string
-		bytes int64
-	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
-		if n >= unit.bytes {
-			return strings.TrimSuffix(strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64),
-				".0") + " " + unit.name
-		}
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
-// settingBytes of a value such as 145MB; 0: none.
-func settingBytes(value string) int64 {
-	for _, unit := range []struct {
-		name  string
-		bytes int64
-	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}} {
-		if digits, is := strings.CutSuffix(value, unit.name); is {
-			n, _ := strconv.ParseInt(digits, 10, 64)
-			return n * unit.bytes
-		}
-	}
-	return 0
-}
+func duration(ns float64) string { return human.Took(time.Duration(ns)) }
 
 // Worst of the verdicts.
 func (r *Report) Worst() Verdict {
@@ -81,12 +46,4 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// count of things: 1 socket, 2 sockets.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"plimsoll/lab/stats"
 )
 
 const target = 500 * time.Millisecond
@@ -155,7 +157,7 @@ func TestInterval(t *testing.T) {
 	t.Run("CoversTheTruthAtLeastAsOftenAsItSays", func(t *testing.T) {
 		// Exact coverage for three-valued operations, summed over all outcomes of n.
 		for _, p := range [][2]float64{{0.9, 0.08}, {0.7, 0.2}, {0.4, 0.4}} {
-			if got := coverage(60, p[0], p[1]); got < Confidence-0.01 {
+			if got := coverage(60, p[0], p[1]); got < stats.Confidence-0.01 {
 				t.Errorf("satisfied %v, tolerating %v: covers %.4f", p[0], p[1], got)
 			}
 		}

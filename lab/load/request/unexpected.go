@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	printable "plimsoll/ground/plain"
+	"plimsoll/ground/human"
 )
 
 // Unexpected is an answer with another status than the scenario expects.
@@ -29,7 +29,7 @@ func unexpected(answer *http.Response, body []byte) *Unexpected {
 	if r := answer.Request; r != nil && r.URL != nil {
 		u.Asked = r.Method + " " + (&url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path}).String()
 	}
-	text := []rune(strings.Join(strings.Fields(printable.Text(strings.ToValidUTF8(string(body), ""))), " "))
+	text := []rune(strings.Join(strings.Fields(human.Plain(strings.ToValidUTF8(string(body), ""))), " "))
 	if u.Body = string(text[:min(len(text), bodyShown)]); len(text) > bodyShown {
 		u.Body += " …"
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/users"
 )
@@ -125,7 +125,8 @@ func (r *reader) roleOf(e tomlfile.Entry) *Role {
 func roleWeight(r *reader, e tomlfile.Entry) error {
 	id := e.Key[3]
 	if r.operation(id) == nil {
-		return r.wrong(e, "no such key operation", nearest.Hint(id, r.ids(), "there are "+strings.Join(r.ids(), ", ")))
+		return r.wrong(e, "no such key operation", human.NearestHint(id, r.ids(),
+			"there are "+strings.Join(r.ids(), ", ")))
 	}
 	return weight(func(r *reader, w float64) {
 		role := r.roleOf(e)
@@ -246,7 +247,7 @@ func distribution(thinkTime thinkOf) func(*reader, tomlfile.Entry) error {
 		}
 		if !slices.Contains(words, s) {
 			return r.wrong(e, fmt.Sprintf("must be one of %s, not %q", strings.Join(words, ", "), s),
-				nearest.Hint(s, words, ""))
+				human.NearestHint(s, words, ""))
 		}
 		thinkTime(r, e).Distribution = users.Distribution(s)
 		return nil

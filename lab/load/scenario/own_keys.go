@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/custom"
@@ -84,7 +84,7 @@ func mode(r *reader, e tomlfile.Entry) error {
 	}
 	if !slices.Contains(words, s) {
 		return r.wrong(e, fmt.Sprintf("must be one of %s, not %v", strings.Join(words, ", "), e.Raw),
-			nearest.Hint(s, words, ""))
+			human.NearestHint(s, words, ""))
 	}
 	r.Own.Mode = script.Mode(s)
 	return nil
@@ -174,7 +174,7 @@ func method(r *reader, e tomlfile.Entry) error {
 	known := []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 	if !slices.Contains(known, s) {
 		return r.wrong(e, fmt.Sprintf("must be one of %s, not %v", strings.Join(known, ", "), e.Raw),
-			nearest.Hint(s, known, ""))
+			human.NearestHint(s, known, ""))
 	}
 	r.requestOf(e).Method = s
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/users"
 )
 
@@ -29,7 +29,7 @@ func (s *Scenario) WriteTOML(w io.Writer) error {
 	fmt.Fprintf(&b, "backdated_days = %d        # at most this many days in the past\n", s.BackdatedDays)
 	for _, op := range s.Operations {
 		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
-			quote(op.ID), quote(op.Title), quote(format.Duration(op.Target)), op.Priority, op.Weight)
+			quote(op.ID), quote(op.Title), quote(human.Duration(op.Target)), op.Priority, op.Weight)
 		if op.Least > 0 {
 			fmt.Fprintf(&b, "least = %d                 # with fewer valid answers a run is not valid\n", op.Least)
 		}
@@ -60,9 +60,9 @@ func (s *Scenario) printRole(b *strings.Builder, r Role) {
 			"the operations\n")
 	}
 	fmt.Fprintf(b, "[roles.%s.think]\nmean = %s\ndistribution = %s   # or %s\n", quote(r.Name),
-		quote(format.Duration(r.Think.Mean)), quote(string(r.Think.Distribution)), others(r.Think.Distribution))
+		quote(human.Duration(r.Think.Mean)), quote(string(r.Think.Distribution)), others(r.Think.Distribution))
 	if r.Think.Cap > 0 {
-		fmt.Fprintf(b, "cap = %s\n", quote(format.Duration(r.Think.Cap)))
+		fmt.Fprintf(b, "cap = %s\n", quote(human.Duration(r.Think.Cap)))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/erp/operations"
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/custom"
@@ -64,7 +64,7 @@ func (r *reader) begin() error {
 		if name := strings.Join(e.Key, "."); name == "application" {
 			text, _ := e.Raw.(string)
 			if r.Application = Application(text); r.Application != ERP && r.Application != NoERP {
-				return r.wrong(e, "must be \"erp\" or \"none\"", nearest.Hint(text, []string{"erp", "none"}, ""))
+				return r.wrong(e, "must be \"erp\" or \"none\"", human.NearestHint(text, []string{"erp", "none"}, ""))
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (r *reader) declare(e tomlfile.Entry) error {
 	e.Key = e.Key[:2]
 	if r.Application == ERP && !r.describesOwn(e.Key[1]) {
 		return r.wrong(e, "no such key operation in the ERP, and no [operations.NAME] describes it",
-			nearest.Hint(e.Key[1], r.ids(), "one of your own has sql, script or url"))
+			human.NearestHint(e.Key[1], r.ids(), "one of your own has sql, script or url"))
 	}
 	r.Operations = append(r.Operations, Operation{ID: e.Key[1], Title: e.Key[1], Priority: PriorityDefault,
 		Weight: WeightDefault})
@@ -154,7 +154,7 @@ func (r *reader) unknown(e tomlfile.Entry) error {
 	if len(known) == 0 {
 		otherwise = "'plimsoll scenario' prints one with all keys"
 	}
-	return r.wrong(e, "unknown key", nearest.Hint(last, known, otherwise))
+	return r.wrong(e, "unknown key", human.NearestHint(last, known, otherwise))
 }
 
 // wrong names file, line and key.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/request"
@@ -62,7 +62,7 @@ func (r *reader) variablesSet() script.Sets {
 func (r *reader) checkUses(where string, a *custom.Action, known script.Sets) error {
 	unknown := func(at, name string) error {
 		return problem.New(problem.Usage, fmt.Errorf("%s: nothing sets the variable %s", at, name),
-			nearest.Hint(name, slices.Sorted(maps.Keys(known.Names)),
+			human.NearestHint(name, slices.Sorted(maps.Keys(known.Names)),
 				`give it in [variables], by \set or \gset in a script, or by extract from an answer`))
 	}
 	if a.Script != nil {

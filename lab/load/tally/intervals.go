@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/bootstrap"
+	"plimsoll/lab/stats"
 )
 
 // Dependence is what the intervals know of how long operations depend on each other.
@@ -25,7 +25,7 @@ type Dependence struct {
 // operations of one moment share its luck; the second has a width where nobody was ever dissatisfied.
 func (t *Tally) ApdexInterval() (apdex.Interval, *Dependence) {
 	_, least, _ := t.Apdex()
-	drawn, ok := bootstrap.Ratio(t.moments.series(t.To, func(m moment) (sum bootstrap.Moment) {
+	drawn, ok := stats.BlockRatio(t.moments.series(t.To, func(m moment) (sum stats.Moment) {
 		for i, c := range m.cells {
 			if p := t.priorities[i]; p > 0 {
 				sum.Part += points(c.Counts) / float64(p)
@@ -47,9 +47,9 @@ func (t *Tally) ApdexInterval() (apdex.Interval, *Dependence) {
 // ApdexIntervalOf one key operation.
 func (t *Tally) ApdexIntervalOf(operation int) apdex.Interval {
 	least := t.Operations[operation].Apdex.Interval()
-	drawn, ok := bootstrap.Ratio(t.moments.series(t.To, func(m moment) bootstrap.Moment {
+	drawn, ok := stats.BlockRatio(t.moments.series(t.To, func(m moment) stats.Moment {
 		c := m.cells[operation]
-		return bootstrap.Moment{Part: points(c.Counts), Whole: float64(c.N())}
+		return stats.Moment{Part: points(c.Counts), Whole: float64(c.N())}
 	}))
 	if !ok {
 		return least
@@ -60,7 +60,7 @@ func (t *Tally) ApdexIntervalOf(operation int) apdex.Interval {
 func points(c apdex.Counts) float64 { return float64(c.Satisfied) + float64(c.Tolerating)/2 }
 
 // Wider is the interval of a score, from both ways to make one.
-func Wider(least apdex.Interval, drawn bootstrap.Interval) apdex.Interval {
+func Wider(least apdex.Interval, drawn stats.BlockInterval) apdex.Interval {
 	return apdex.Interval{Low: max(0, min(least.Low, drawn.Low)), High: min(1, max(least.High, drawn.High))}
 }
 
@@ -73,40 +73,40 @@ const Drift = 0.005
 // position measures", JASA 47, 1952): the interval of the share that lies below the percentile, read back from the
 // distribution. High is 0 where so few operations have no upper bound.
 func (t *Tally) PercentileInterval(operation int, p float64) (low, high time.Duration, ok bool) {
-	return t.percentileInterval(operation, p, 0, func(c momentCell, at int64) bootstrap.Moment { return c.upTo(at) })
+	return t.percentileInterval(operation, p, 0, func(c momentCell, at int64) stats.Moment { return c.upTo(at) })
 }
 
 // PercentileIntervalOfAll operations, failures being the longest. High is 0 where it is one of those, too; there is no
 // interval where Low is.
 func (t *Tally) PercentileIntervalOfAll(operation int, p float64) (low, high time.Duration, ok bool) {
 	o := t.Operations[operation]
-	return t.percentileInterval(operation, p, o.N()-o.Latency.N(), func(c momentCell, at int64) bootstrap.Moment {
-		return bootstrap.Moment{Part: c.upTo(at).Part, Whole: float64(c.N())}
+	return t.percentileInterval(operation, p, o.N()-o.Latency.N(), func(c momentCell, at int64) stats.Moment {
+		return stats.Moment{Part: c.upTo(at).Part, Whole: float64(c.N())}
 	})
 }
 
 func (t *Tally) percentileInterval(operation int, p float64, failed int64,
-	upTo func(momentCell, int64) bootstrap.Moment) (low, high time.Duration, ok bool) {
+	upTo func(momentCell, int64) stats.Moment) (low, high time.Duration, ok bool) {
 	times := t.Operations[operation].Latency
 	at, ok := times.PercentileWith(failed, p)
 	if !ok { // of a percentile among the failures the share of the answers says what can be said
 		at = times.Max()
 	}
-	below := t.moments.series(t.To, func(m moment) bootstrap.Moment {
+	below := t.moments.series(t.To, func(m moment) stats.Moment {
 		return upTo(m.cells[operation], microseconds(at))
 	})
-	drawn, ok := bootstrap.Ratio(below)
+	drawn, ok := stats.BlockRatio(below)
 	if !ok {
 		return 0, 0, false
 	}
-	var sum bootstrap.Moment
+	var sum stats.Moment
 	for _, m := range below {
 		sum.Part, sum.Whole = sum.Part+m.Part, sum.Whole+m.Whole
 	}
 	share, n := sum.Part/sum.Whole, float64(times.N()+failed)
-	least := apdex.ShareInterval(math.Round(p/100*n)/n, n)
-	lowest := min(least.Low, p/100+drawn.Low-share)
-	highest := max(least.High, p/100+drawn.High-share)
+	least, most := stats.Wilson(math.Round(p/100*n)/n, n)
+	lowest := min(least, p/100+drawn.Low-share)
+	highest := max(most, p/100+drawn.High-share)
 	if math.Ceil(highest*n) < n {
 		high, _ = times.PercentileWith(failed, 100*highest)
 	}
@@ -125,6 +125,6 @@ func (t *Tally) RateInterval() (low, high float64, ok bool) {
 	if t.From%IntervalDefault != 0 && len(values) > 0 {
 		values = values[1:] // the steady state began in it
 	}
-	drawn, ok := bootstrap.Mean(values)
+	drawn, ok := stats.BlockMean(values)
 	return max(0, drawn.Low), drawn.High, ok
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/bootstrap"
+	"plimsoll/lab/stats"
 )
 
 // steady is a tally of so many seconds with 20 operations each, whose latency a function of the second gives.
@@ -66,7 +66,7 @@ func TestIntervalsKeepAWidthWhereAllIsWell(t *testing.T) {
 }
 
 func TestIntervalsOfAShortRunTakeOperationsAsIndependent(t *testing.T) {
-	counts := steady(t, bootstrap.MomentsMin-1, func(int) time.Duration { return 2 * second })
+	counts := steady(t, stats.MomentsMin-1, func(int) time.Duration { return 2 * second })
 	got, basis := counts.ApdexInterval()
 	if _, want, _ := counts.Apdex(); basis != nil || got != want {
 		t.Errorf("%+v on %+v, want %+v", got, basis, want)

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/bootstrap"
+	"plimsoll/lab/stats"
 )
 
 // momentsMost are kept; when there are more, neighbours are joined. Twice what the bootstrap uses, so that it never
 // has fewer than it may use.
-const momentsMost = 2 * bootstrap.MomentsMax
+const momentsMost = 2 * stats.MomentsMax
 
 // moments are what the intervals are made of: the steady state second by second, or in stretches of Width. What was due
 // in it counts where it ended, as on the pages.
@@ -91,12 +91,12 @@ func (m *moments) within(to time.Duration) int {
 }
 
 // series of a ratio over the steady state. What ended behind it belongs to its last moment.
-func (m *moments) series(to time.Duration, ratio func(moment) bootstrap.Moment) []bootstrap.Moment {
+func (m *moments) series(to time.Duration, ratio func(moment) stats.Moment) []stats.Moment {
 	n := m.within(to)
 	if n == 0 {
 		return nil
 	}
-	all := make([]bootstrap.Moment, n)
+	all := make([]stats.Moment, n)
 	for i, now := range m.all {
 		sum, more := &all[min(i, n-1)], ratio(now)
 		sum.Part, sum.Whole = sum.Part+more.Part, sum.Whole+more.Whole
@@ -144,7 +144,7 @@ func joined(sorted []bin) []bin {
 }
 
 // upTo counts what lies in the value's bin or below, and all.
-func (c momentCell) upTo(value int64) (m bootstrap.Moment) {
+func (c momentCell) upTo(value int64) (m stats.Moment) {
 	last := binOf(value)
 	for _, b := range c.latency {
 		if b.at <= last {

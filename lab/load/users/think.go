@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Distribution of think times.
@@ -98,12 +100,9 @@ func (t Think) cappedMean(s, c float64) float64 {
 	if t.Distribution == Exponential {
 		return s * -math.Expm1(-c/s)
 	}
-	z := math.Log(c/s) / LognormalSigma
+	z, phi := math.Log(c/s)/LognormalSigma, distuv.UnitNormal.CDF
 	return s*math.Exp(LognormalSigma*LognormalSigma/2)*phi(z-LognormalSigma) + c*(1-phi(z))
 }
-
-// phi is the normal distribution function.
-func phi(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 func (t thinker) draw(rng *rand.Rand) time.Duration {
 	if t.Mean == 0 || t.Distribution == Constant {

@@ -58,20 +58,9 @@ func Make(ctx context.Context, c *cluster.Cluster, o fill.Options, say func(stri
 	return b, b.look(ctx)
 }
 
-func (b *Base) exists(ctx context.Context) (there bool, err error) {
-	err = b.admin(ctx, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", b.name).Scan(&there)
-	})
-	return there, err
-}
-
-func (b *Base) admin(ctx context.Context, do func(*pgx.Conn) error) error {
-	conn, err := pgx.Connect(ctx, b.cluster.DSN("").Secret())
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", b.cluster.Name(), err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return do(conn)
+func (b *Base) exists(ctx context.Context) (bool, error) {
+	return postgres.Value[bool](ctx, b.cluster.DSN("").Secret(),
+		"SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", b.name)
 }
 
 // make uses a temporary name, so that a base with the right name is complete.
@@ -102,27 +91,17 @@ func (b *Base) make(ctx context.Context, o fill.Options) error {
 }
 
 func (b *Base) run(ctx context.Context, statements ...string) error {
-	return b.admin(ctx, func(conn *pgx.Conn) error {
-		for _, s := range statements {
-			if _, err := conn.Exec(ctx, s); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return postgres.Execute(ctx, b.cluster.DSN("").Secret(), statements...)
 }
 
 func (b *Base) look(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.cluster.DSN(b.name).Secret())
-	if err != nil {
-		return fmt.Errorf("inspect %s: %w", b.name, err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	const lines = `SELECT count(*), coalesce(min(b.moment), now()), coalesce(max(m.period), now())
 		FROM acc_batches_boundary b JOIN acc_batches m
 		ON m.organisation = b.organisation AND m.warehouse = b.warehouse AND m.item = b.item
 		AND m.period >= b.moment AND m.expense`
-	return conn.QueryRow(ctx, lines).Scan(&b.Lines, &b.Since, &b.Until)
+	return postgres.With(ctx, b.cluster.DSN(b.name).Secret(), func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, lines).Scan(&b.Lines, &b.Since, &b.Until)
+	})
 }
 
 // Copy copies the base; drop removes the copy.
@@ -131,7 +110,9 @@ func (b *Base) Copy(ctx context.Context) (dsn string, drop func() error, err err
 	drop = func() error {
 		return b.run(context.WithoutCancel(ctx), fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
 	}
-	err = b.admin(ctx, func(conn *pgx.Conn) error { return postgres.CopyDatabase(ctx, conn, b.name, name) })
+	err = postgres.With(ctx, b.cluster.DSN("").Secret(), func(conn *pgx.Conn) error {
+		return postgres.CopyDatabase(ctx, conn, b.name, name)
+	})
 	return b.cluster.DSN(name).Secret(), drop, err
 }
 

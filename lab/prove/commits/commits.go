@@ -11,11 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/durability"
 )
@@ -118,7 +117,7 @@ func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) 
 					Turns:   slices.Concat([]Turn{}, turns[s.name])})
 			}
 		}
-		for _, n := range ratio.Rotation(len(sides), b.Rounds, 1) {
+		for _, n := range stats.Rotation(len(sides), b.Rounds, 1) {
 			s := sides[n]
 			b.Progress(b.done, b.report.Turns, fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
 			turn, err := b.turn(ctx, rows, s.mode)
@@ -141,12 +140,7 @@ const tables = `DROP TABLE IF EXISTS operation, total;
 	ANALYZE total`
 
 func (b *bench) makeTables(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.dsn())
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.PgConn().Exec(ctx, fmt.Sprintf(tables, spreadRows)).ReadAll(); err != nil {
+	if err := postgres.Execute(ctx, b.dsn(), fmt.Sprintf(tables, spreadRows)); err != nil {
 		return fmt.Errorf("create the tables: %w", err)
 	}
 	return nil
@@ -194,15 +188,8 @@ func (b *bench) turn(ctx context.Context, rows Rows, mode durability.Mode) (turn
 
 // clear what the last turn wrote, and leave nothing to a checkpoint in this one.
 func (b *bench) clear(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.dsn())
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	for _, sql := range []string{"TRUNCATE operation", "VACUUM total", "CHECKPOINT"} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("prepare a turn: %w", err)
-		}
+	if err := postgres.Execute(ctx, b.dsn(), "TRUNCATE operation", "VACUUM total", "CHECKPOINT"); err != nil {
+		return fmt.Errorf("prepare a turn: %w", err)
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/ground/human"
+	"plimsoll/lab/stats"
 )
 
 // Schema of the JSON.
@@ -65,10 +66,7 @@ func summed(took []time.Duration, duration time.Duration) (t Turn) {
 	if len(took) == 0 {
 		return t
 	}
-	slices.Sort(took)
-	at := func(share float64) float64 {
-		return float64(took[int(share*float64(len(took)-1))]) / float64(time.Millisecond)
-	}
+	at := func(share float64) float64 { return human.MS(stats.Percentile(took, share)) }
 	return Turn{float64(len(took)) / duration.Seconds(), at(0.5), at(0.95)}
 }
 
@@ -148,7 +146,7 @@ func (r *Report) judgeAnswers(when string) {
 		}
 		return all
 	}
-	reference := ratio.Median(p95(sync))
+	reference := stats.Median(p95(sync))
 	for _, rows := range []Rows{Hot, Spread} {
 		answers := p95(r.find(rows, "durable-ack", judgedMS))
 		v := ofTurns(string(rows)+" rows, "+when+answerBeyond, minus(answers, reference))
@@ -171,15 +169,15 @@ func minus(all []float64, by float64) (less []float64) {
 
 // ofTurns is the median of the turns and their range.
 func ofTurns(text string, values []float64) Verdict {
-	return Verdict{Text: text, Value: ratio.Median(values), Low: slices.Min(values), High: slices.Max(values)}
+	return Verdict{Text: text, Value: stats.Median(values), Low: slices.Min(values), High: slices.Max(values)}
 }
 
 // atLeast judges the rate of a side over that of another. Turns without an answer have been judged before, and have no
 // ratio.
 func (r *Report) atLeast(text string, least float64, base, variant []Turn) {
 	v := Verdict{Text: text}
-	if ratio, err := ratio.Of(rates(base), rates(variant)); err == nil {
-		v.Value, v.Low, v.High, v.Confidence = ratio.Ratio, ratio.Low, ratio.High, ratio.Confidence
+	if r, err := stats.RatioOf(rates(base), rates(variant)); err == nil {
+		v.Value, v.Low, v.High, v.Confidence = r.Ratio, r.Low, r.High, r.Confidence
 		v.Met = v.Low >= least
 	}
 	r.Verdicts = append(r.Verdicts, v)
@@ -230,9 +228,9 @@ func (r *Report) Write(to io.Writer) error {
 			return all
 		}
 		rate := column(func(t Turn) float64 { return t.PerSecond })
-		fmt.Fprintf(w, "%.3g\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", s.FlushMS, s.Rows, s.Mode, ratio.Median(rate),
-			slices.Min(rate), slices.Max(rate), ratio.Median(column(func(t Turn) float64 { return t.P50MS })),
-			ratio.Median(column(func(t Turn) float64 { return t.P95MS })))
+		fmt.Fprintf(w, "%.3g\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", s.FlushMS, s.Rows, s.Mode, stats.Median(rate),
+			slices.Min(rate), slices.Max(rate), stats.Median(column(func(t Turn) float64 { return t.P50MS })),
+			stats.Median(column(func(t Turn) float64 { return t.P95MS })))
 	}
 	if err := w.Flush(); err != nil {
 		return err

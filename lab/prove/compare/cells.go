@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/web"
 )
@@ -18,7 +19,7 @@ func effectText(m Metric, r verdict.Row) string {
 	case mostlyNothing(r):
 		return fmt.Sprintf("0 in most runs, more in %.0f %%, less in %.0f %%", 100*r.Above, 100*r.Below)
 	case r.Scale == verdict.Ratio && (r.High >= 3 || r.Effect >= 2):
-		return fmt.Sprintf("×%s (%s to %s)", timesText(r.Effect), timesText(r.Low), timesText(r.High))
+		return fmt.Sprintf("×%s (%s to %s)", human.Figure(r.Effect, 3), human.Figure(r.Low, 3), human.Figure(r.High, 3))
 	case r.Scale == verdict.Ratio:
 		return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*(r.Effect-1), 100*(r.Low-1), 100*(r.High-1))
 	case m.Share:
@@ -42,13 +43,6 @@ func mostlyNothing(r verdict.Row) bool {
 		return none(r.Effect) && none(r.Low) && none(r.High)
 	}
 	return false
-}
-
-func timesText(v float64) string {
-	if v >= 1000 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
 }
 
 // verdictText says more if a row is not decided.
@@ -105,31 +99,26 @@ func (m Metric) label() string {
 func cells(m Metric, name string, r verdict.Row) []string {
 	value := func(v float64, runs int) string {
 		if m.Share && runs > 0 {
-			return shareText(v)
+			return human.Percent1(v)
 		}
 		return figureText(v, runs)
 	}
 	return []string{name, value(r.Base, r.Runs[0]), value(r.Variant, r.Runs[1]), effectText(m, r), verdictText(r)}
 }
 
-func shareText(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
-
 // text of a figure with its unit.
 func (m Metric) text(v float64) string {
 	if m.Share {
-		return shareText(v)
+		return human.Percent1(v)
 	}
 	return strings.TrimSpace(figureText(v, 1) + " " + strings.TrimPrefix(m.Unit, "/s"))
 }
 
 func figureText(v float64, runs int) string {
-	switch {
-	case runs == 0:
+	if runs == 0 {
 		return "-"
-	case v >= 1000 || v <= -1000:
-		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.4g", v)
+	return human.Figure(v, 4)
 }
 
 // waitsShown is the number of waits shown in a terminal.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/compare/verdict"
 )
@@ -22,7 +22,7 @@ func Refuse(metric string, control bool, sides []Side) error {
 	switch {
 	case commands < len(sides) && !slices.Contains(MetricNames(), metric):
 		return problem.New(problem.Usage, fmt.Errorf("no metric %q", metric),
-			nearest.Hint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
+			human.NearestHint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
 	case control && commands > 0:
 		return problem.New(problem.Usage, errors.New("--control: a command generates its own load, so it cannot be "+
 			"measured with a single user"), "leave out --control, or compare commands that have one user each")

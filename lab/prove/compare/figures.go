@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run/result"
@@ -154,7 +154,7 @@ func (f figures) decide(metric, who string) error {
 	there := slices.Sorted(maps.Keys(f[""]))
 	hint := contract
 	if len(there) > 0 {
-		hint = nearest.Hint(metric, there,
+		hint = human.NearestHint(metric, there,
 			"--metric names the figure that decides; there are: "+strings.Join(there, ", "))
 	}
 	return problem.New(problem.Usage, fmt.Errorf("%s no figure %q, which decides the verdict", who, metric), hint)

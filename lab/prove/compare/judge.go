@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/compare/verdict"
 )
 
@@ -82,14 +83,14 @@ func (j *judgement) countFailures(failed verdict.Row) {
 	switch failed.Verdict {
 	case verdict.Worse:
 		j.verdict, j.because = verdict.Worse, fmt.Sprintf("%s of its operations failed, %s of those of A",
-			shareText(failed.Variant), shareText(failed.Base))
+			human.Percent1(failed.Variant), human.Percent1(failed.Base))
 	case verdict.Better:
 		j.verdict, j.because = verdict.Better, fmt.Sprintf("%s of the operations of A failed, %s of its own",
-			shareText(failed.Base), shareText(failed.Variant))
+			human.Percent1(failed.Base), human.Percent1(failed.Variant))
 	case verdict.Inconclusive:
 		if !undecided(j.verdict) {
 			j.because = fmt.Sprintf("%s of its operations failed, %s of those of A, which may be chance",
-				shareText(failed.Variant), shareText(failed.Base))
+				human.Percent1(failed.Variant), human.Percent1(failed.Base))
 			j.verdict, j.headline.MorePairs = verdict.Inconclusive, failed.MorePairs
 		}
 	}

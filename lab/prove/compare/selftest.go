@@ -9,8 +9,8 @@ import (
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/session"
+	"plimsoll/lab/stats"
 	"plimsoll/web"
 )
 
@@ -254,5 +254,5 @@ func (t *SelfTested) median() float64 {
 	for _, one := range t.Trials {
 		all = append(all, one.Effect)
 	}
-	return ratio.Median(all)
+	return stats.Median(all)
 }

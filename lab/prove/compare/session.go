@@ -12,10 +12,10 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
+	"plimsoll/lab/stats"
 	"plimsoll/lab/system"
 )
 
@@ -204,14 +204,14 @@ func (c *Comparison) next() (t turn, more bool) {
 	}
 	sides := len(c.Plan.Sides)
 	if c.decided() == 0 {
-		for i, side := range ratio.Rotation(sides, c.Plan.Pairs, c.Plan.Seed) {
+		for i, side := range stats.Rotation(sides, c.Plan.Pairs, c.Plan.Seed) {
 			if t := (turn{Load, i/sides + 1, side}); !made(t) {
 				return t, true
 			}
 		}
 	}
 	if c.Plan.Control {
-		for i, side := range ratio.Rotation(sides, controlRounds, c.Plan.Seed+1) {
+		for i, side := range stats.Rotation(sides, controlRounds, c.Plan.Seed+1) {
 			if t := (turn{Control, i/sides + 1, side}); !made(t) {
 				return t, true
 			}

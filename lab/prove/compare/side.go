@@ -127,9 +127,9 @@ const settingsSQL = "SELECT name, context FROM pg_settings WHERE name = ANY($1)"
 
 // checkSettings refuses what neither a session nor a server that is restarted can have.
 func (s *Side) checkSettings(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, s.Run.DSN)
+	conn, err := postgres.Connect(ctx, s.Run.DSN, "")
 	if err != nil {
-		return fmt.Errorf("connect to database: %w", err)
+		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	names := slices.Sorted(maps.Keys(s.Settings))
@@ -163,11 +163,10 @@ func (s *Side) checkSettings(ctx context.Context) error {
 			s.server[name] = s.Settings[name]
 		}
 	}
-	started, err := pgx.Connect(ctx, s.connection(s.Run.DSN))
-	if err != nil {
+	if err := postgres.With(ctx, s.connection(s.Run.DSN), func(*pgx.Conn) error { return nil }); err != nil {
 		return problem.New(problem.Usage, fmt.Errorf("the server refuses the settings: %w", err), "")
 	}
-	return started.Close(ctx)
+	return nil
 }
 
 // connection is the DSN with the settings, through the proxy.

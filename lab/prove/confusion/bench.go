@@ -62,8 +62,7 @@ func newBench(ctx context.Context, o Options) (b *bench, err error) {
 		return b, err
 	}
 	dsn := b.cluster.DSN(base).Secret()
-	if err := errors.Join(postgres.Execute(ctx, dsn, baseSQL),
-		postgres.Execute(ctx, dsn, "VACUUM ANALYZE")); err != nil {
+	if err := postgres.Execute(ctx, dsn, baseSQL, "VACUUM ANALYZE"); err != nil {
 		return b, err
 	}
 	b.flush, err = commitTime(ctx, dsn)
@@ -72,19 +71,19 @@ func newBench(ctx context.Context, o Options) (b *bench, err error) {
 
 // commitTime is the mean of some commits.
 func commitTime(ctx context.Context, dsn string) (time.Duration, error) {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
 	const times = 20
-	began := time.Now()
-	for range times {
-		if _, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = 99"); err != nil {
-			return 0, err
+	var took time.Duration
+	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		began := time.Now()
+		for range times {
+			if _, err := conn.Exec(ctx, "UPDATE counters SET n = n + 1 WHERE id = 99"); err != nil {
+				return err
+			}
 		}
-	}
-	return (time.Since(began) / times).Round(10 * time.Microsecond), nil
+		took = time.Since(began)
+		return nil
+	})
+	return (took / times).Round(10 * time.Microsecond), err
 }
 
 // start the server as a plant asks for it.

@@ -261,6 +261,7 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosi
 	d, err = diagnose.Run(ctx, diagnose.Options{DSN: s.dsn, Duration: b.Duration, Rate: diagnose.RateDefault,
 		Root: s.root})
 	if err != nil {
+		s.taken()
 		return t, nil, err
 	}
 	t.Users = before.until(s.counts())
@@ -271,8 +272,7 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosi
 			t.Void = text
 		}
 	}
-	t.Stolen = s.stolenShare()
-	t.Strangers = s.strangersShare()
+	t.Strangers, t.Stolen = s.taken()
 	t.judge(p, d)
 	return t, d, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"plimsoll/ground/host/cpu"
 	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/burner"
@@ -45,12 +44,8 @@ type scene struct {
 	mu   sync.Mutex
 	done map[string]*counted // by application
 
-	seenAt   time.Time
-	seen     neighbours.Watch
-	seenBurn time.Duration
-	watched  chan struct{}
-	// stolenBefore is what the hypervisor had withheld at seenAt.
-	stolenBefore cpu.System
+	strangers *neighbours.Machine
+	seenBurn  time.Duration
 }
 
 // counted are steps of clients that have ended.
@@ -161,17 +156,12 @@ func (s *scene) checked(check func(ctx context.Context) (string, bool)) {
 	s.checks = append(s.checks, check)
 }
 
-// number that a query gives.
-func (s *scene) number(ctx context.Context, sql string) (x float64) {
-	conn, err := pgx.Connect(ctx, s.dsn)
-	if err != nil {
-		return 0
+// number that a query gives; 0 if it fails.
+func (s *scene) number(ctx context.Context, sql string) float64 {
+	if x, err := postgres.Value[float64](ctx, s.dsn, "SELECT ("+sql+")::float8"); err == nil {
+		return x
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if err := conn.QueryRow(ctx, "SELECT ("+sql+")::float8").Scan(&x); err != nil {
-		return 0
-	}
-	return x
+	return 0
 }
 
 // grows checks that a figure of the server grows by so much in a second.
@@ -183,45 +173,24 @@ func (s *scene) grows(ctx context.Context, what, sql string, perS float64) {
 	})
 }
 
-// watchStrangers measures what strangers use from now on. It looks each second: what a process used is lost when it
-// ends.
+// watchStrangers measures what strangers use from now on.
 func (s *scene) watchStrangers() {
-	s.seen = neighbours.Watch{To: 24 * time.Hour, Names: cpu.Name, Cores: runtime.NumCPU()}
-	s.seenAt, s.seenBurn = time.Now(), s.burners.Used()
-	s.stolenBefore, _ = cpu.ReadSystem()
-	s.watched = make(chan struct{})
-	ctx := s.ctx
-	go func() {
-		defer close(s.watched)
-		for ctx.Err() == nil {
-			if everyone, err := cpu.ReadEveryone(); err == nil {
-				s.seen.Look(time.Since(s.seenAt), everyone.Others(os.Getpid(), s.server.PID()))
-			}
-			sleep(ctx, time.Second)
-		}
-	}()
+	s.seenBurn = s.burners.Used()
+	s.strangers = neighbours.Begin(func() []int { return []int{os.Getpid(), s.server.PID()} })
 }
 
-// strangersShare is the share of all cores that they used; it ends the load.
-func (s *scene) strangersShare() float64 {
+// taken are the shares of all cores that strangers used and that the hypervisor withheld; it ends the load.
+func (s *scene) taken() (strangers, stolen float64) {
 	s.cancel()
-	<-s.watched
-	share, _ := s.seen.Share()
-	if share == nil {
-		return 0
+	t := s.strangers.End()
+	if t.Others != nil {
+		burnt := (s.burners.Used() - s.seenBurn).Seconds() / t.For.Seconds() / float64(runtime.NumCPU())
+		strangers = max(0, *t.Others-burnt)
 	}
-	burnt := (s.burners.Used() - s.seenBurn).Seconds() / time.Since(s.seenAt).Seconds() / float64(runtime.NumCPU())
-	return max(0, *share-burnt)
-}
-
-// stolenShare is the share of all cores that the hypervisor withheld since watchStrangers.
-func (s *scene) stolenShare() float64 {
-	now, err := cpu.ReadSystem()
-	if err != nil {
-		return 0
+	if t.Steal != nil {
+		stolen = *t.Steal
 	}
-	stolen := (now.Steal - s.stolenBefore.Steal).Seconds()
-	return stolen / time.Since(s.seenAt).Seconds() / float64(runtime.NumCPU())
+	return strangers, stolen
 }
 
 // end the trial: clients first, then what was planted, the last first, then the copy.

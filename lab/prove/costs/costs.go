@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"plimsoll/erp/operations"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // Defaults of Options.
@@ -101,7 +101,7 @@ func Run(ctx context.Context, o Options) (p *Profile, err error) {
 	began := time.Now()
 	for round := range warmRounds + o.Rounds {
 		for i, op := range all {
-			for _, side := range ratio.Rotation(len(sides), 1, o.Seed+uint64(round)) {
+			for _, side := range stats.Rotation(len(sides), 1, o.Seed+uint64(round)) {
 				took, err := sides[side].play(ctx, op.ID, o.random(uint64(round*len(all)+i)),
 					o.random(^uint64(round*len(all)+i)))
 				if ctx.Err() != nil {

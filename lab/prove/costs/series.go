@@ -1,9 +1,10 @@
 package costs
 
 import (
-	"slices"
 	"time"
 
+	"plimsoll/ground/human"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 )
 
@@ -31,7 +32,7 @@ func (s series) figures() Figures {
 		if t.refused {
 			f.Refused++
 		}
-		latencies = append(latencies, milliseconds(t.latency))
+		latencies = append(latencies, human.MS(t.latency))
 		if t.wal != nil {
 			logs = append(logs, float64(*t.wal))
 		}
@@ -43,9 +44,9 @@ func (s series) figures() Figures {
 		share := sum.TempTables.EmptyShare()
 		f.EmptyShare = &share
 	}
-	f.LatencyMS, f.LatencyP95 = quantile(latencies, 0.5), quantile(latencies, 0.95)
+	f.LatencyMS, f.LatencyP95 = stats.Median(latencies), stats.Percentile(latencies, 0.95)
 	if len(logs) == len(s) {
-		median := quantile(logs, 0.5)
+		median := stats.Median(logs)
 		f.WALBytes = &median
 	}
 	f.ServerMS = s.mean(func(m measurement) *time.Duration { return m.server })
@@ -63,13 +64,6 @@ func (s series) mean(part func(measurement) *time.Duration) *float64 {
 		}
 		sum += *v
 	}
-	ms := milliseconds(sum) / float64(len(s))
+	ms := human.MS(sum) / float64(len(s))
 	return &ms
 }
-
-func quantile(values []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
-}
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

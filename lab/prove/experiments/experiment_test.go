@@ -8,7 +8,7 @@ import (
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 func TestRegistry_EveryExperimentAnswersItsOwnKnownClaim(t *testing.T) {
@@ -47,7 +47,7 @@ func TestRegistry_ExperimentsThatCount(t *testing.T) {
 			t.Errorf("%s: %s", e.Claim, text)
 		}
 		for _, p := range declared.Parts {
-			if !p.Counted && !p.Unjudged && p.Rounds < ratio.RunsMin {
+			if !p.Counted && !p.Unjudged && p.Rounds < stats.RunsMin {
 				t.Errorf("%s can reach no verdict: %d turns of each side", e.Claim, p.Rounds)
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // group of figures that share a scale: the same series of several sides.
@@ -87,18 +87,15 @@ func spread(values []float64) string {
 	if len(values) == 1 {
 		return number(values[0])
 	}
-	return fmt.Sprintf("%s (%s to %s)", number(trial.Middle(values)), number(slices.Min(values)),
+	return fmt.Sprintf("%s (%s to %s)", number(stats.Median(values)), number(slices.Min(values)),
 		number(slices.Max(values)))
 }
 
 func number(v float64) string {
-	switch {
-	case math.Abs(v) >= 10000:
-		return format.Thousands(int64(math.Round(v)))
-	case math.Abs(v) >= 1000:
-		return fmt.Sprintf("%.0f", v)
+	if math.Abs(v) >= 10000 {
+		return human.Thousands(int64(math.Round(v)))
 	}
-	return fmt.Sprintf("%.3g", v)
+	return human.Figure(v, 3)
 }
 
 // scale from the least to the greatest; linear ones begin at 0.
@@ -139,7 +136,7 @@ func (s scale) draw(values []float64) template.HTML {
 	for _, v := range values {
 		stroke("turn", v)
 	}
-	stroke("median", trial.Middle(values))
+	stroke("median", stats.Median(values))
 	return template.HTML(b.String() + "</svg>")
 }
 

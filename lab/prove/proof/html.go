@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/web"
 )
@@ -69,7 +70,7 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 			Tally   []string
 			Stale   int
 			Reports []report
-		}{frame, here, gigabytes(here.Machine.MemoryBytes), tally, stale,
+		}{frame, here, human.Bytes(here.Machine.MemoryBytes), tally, stale,
 			reports})
 	}
 	if err != nil {
@@ -81,7 +82,8 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 func show(s State) shown {
 	v := shown{State: s, Verdict: s.Verdict(), Class: class(s.Verdict())}
 	for i, f := range s.Found {
-		c := column{Found: f, When: f.At.UTC().Format("2006-01-02 15:04 MST"), Took: duration(f.TookS),
+		c := column{Found: f, When: f.At.UTC().Format("2006-01-02 15:04 MST"),
+			Took:  human.Roughly(time.Duration(f.TookS * float64(time.Second))),
 			Class: class(f.Verdict), Marks: marks(f)}
 		if i == 0 {
 			for _, mark := range c.Marks {
@@ -124,16 +126,3 @@ func class(v claims.Verdict) string { return strings.ReplaceAll(string(v), " ", 
 
 // Class of an engine's own verdict, for the page.
 func (c column) ClassOf(v claims.Verdict) string { return class(v) }
-
-func duration(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", seconds)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.1f h", d.Hours())
-}
-
-func gigabytes(bytes int64) string { return fmt.Sprintf("%.0f GB", float64(bytes)/(1<<30)) }

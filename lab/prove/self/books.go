@@ -86,27 +86,26 @@ func found(report audit.Report, document, field string) (where string, named boo
 }
 
 func damage(ctx context.Context, dsn string) (documents []string, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
 	documents = []string{}
-	for _, d := range damages {
-		choose := "SELECT id::text FROM doc_" + d.document + " d WHERE NOT id::text = ANY ($1)"
-		if d.table != "" {
-			choose += " AND EXISTS (SELECT FROM " + d.table + " WHERE recorder = d.id)"
+	err = postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		for _, d := range damages {
+			choose := "SELECT id::text FROM doc_" + d.document + " d WHERE NOT id::text = ANY ($1)"
+			if d.table != "" {
+				choose += " AND EXISTS (SELECT FROM " + d.table + " WHERE recorder = d.id)"
+			}
+			var document string
+			if err := conn.QueryRow(ctx, choose+" ORDER BY number DESC LIMIT 1",
+				documents).Scan(&document); err != nil {
+				return fmt.Errorf("find a document for the damage %q: %w", d.name, err)
+			}
+			documents = append(documents, document)
+			if _, err := conn.Exec(ctx, strings.ReplaceAll(d.sql, "{id}", "'"+document+"'")); err != nil {
+				return fmt.Errorf("damage %q: %w", d.name, err)
+			}
 		}
-		var document string
-		if err := conn.QueryRow(ctx, choose+" ORDER BY number DESC LIMIT 1", documents).Scan(&document); err != nil {
-			return nil, fmt.Errorf("find a document for the damage %q: %w", d.name, err)
-		}
-		documents = append(documents, document)
-		if _, err := conn.Exec(ctx, strings.ReplaceAll(d.sql, "{id}", "'"+document+"'")); err != nil {
-			return nil, fmt.Errorf("damage %q: %w", d.name, err)
-		}
-	}
-	return documents, nil
+		return nil
+	})
+	return documents, err
 }
 
 // books of a small company, filled once for all rounds.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/system"
@@ -41,13 +39,3 @@ func Temporary(clusters *cluster.Store, engine string) func(context.Context) (st
 
 // databaseName in it.
 const databaseName = "self"
-
-// number that a query gives.
-func number(ctx context.Context, dsn, sql string) (x float64, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return 0, err
-	}
-	err = conn.QueryRow(ctx, sql).Scan(&x)
-	return x, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
-}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // Figure is one number or statement: what the plant makes it, and what the lab reported.
@@ -75,13 +77,10 @@ func checkMentions(name, words string, texts []string) Figure {
 
 // short has three digits, or all before the point.
 func short(x float64) string {
-	switch {
-	case math.IsNaN(x):
+	if math.IsNaN(x) {
 		return "none"
-	case math.Abs(x) >= 100:
-		return fmt.Sprintf("%.0f", x)
 	}
-	return fmt.Sprintf("%.3g", x)
+	return human.Figure(x, 3)
 }
 
 // orNone is the value, or what no bound contains.

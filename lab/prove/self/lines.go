@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 )
@@ -71,12 +72,12 @@ func delay(ctx context.Context, s *stage) (outcome, error) {
 	}
 	latency := m.only().Latency
 	percentile := func(name string, p float64, planted time.Duration, reported *float64) Figure {
-		return atLeast(name, " ms", ms(planted), m.percentileMS(p)+m.slackMS(), orNone(reported))
+		return atLeast(name, " ms", human.MS(planted), m.percentileMS(p)+m.slackMS(), orNone(reported))
 	}
 	mean := m.meanMS()
 	// By the response-time law N users who think Z and wait R do N/(Z+R) operations per second; those that began and
 	// ended on different sides of the edges of the steady state are at most N.
-	rate := func(waitMS float64) float64 { return crowd / (ms(think) + waitMS) * 1000 }
+	rate := func(waitMS float64) float64 { return crowd / (human.MS(think) + waitMS) * 1000 }
 	edge := crowd / lasts.Seconds()
 	return m.outcome([]Figure{
 		equal("operations", m.served(), m.Ops),
@@ -111,7 +112,7 @@ func stall(ctx context.Context, s *stage) (outcome, error) {
 	}
 	// It counts from when somebody waits, which is within a time to think and to answer from the last answer on.
 	planted := (stallTo - stallFrom).Seconds()
-	slack := (ms(think) + m.slackMS()) / 1000
+	slack := (human.MS(think) + m.slackMS()) / 1000
 	missed := (planted + slack) / lasts.Seconds()
 	return m.outcome([]Figure{
 		states("standstill", "4.0 to 9.0 s", named, length > 0),
@@ -218,7 +219,7 @@ func timeouts(ctx context.Context, s *stage) (outcome, error) {
 	if op.LatencyAll != nil {
 		all = *op.LatencyAll
 	}
-	most := ms(timeoutsAnswer) + m.slackMS()
+	most := human.MS(timeoutsAnswer) + m.slackMS()
 	forever := func(name string, reported *float64) Figure {
 		return states(name, "infinite", infinite(reported), op.LatencyAll != nil && reported == nil)
 	}
@@ -227,17 +228,14 @@ func timeouts(ctx context.Context, s *stage) (outcome, error) {
 	return m.outcome([]Figure{
 		equal("operations", m.served(), m.Ops),
 		failed,
-		atLeast("p50 of all", " ms", ms(timeoutsAnswer), most, orNone(all.P50)),
+		atLeast("p50 of all", " ms", human.MS(timeoutsAnswer), most, orNone(all.P50)),
 		forever("p95 of all", all.P95),
 		forever("p99 of all", all.P99),
-		atLeast("p95 of answered", " ms", ms(timeoutsAnswer), most, orNone(op.Latency.P95)),
+		atLeast("p95 of answered", " ms", human.MS(timeoutsAnswer), most, orNone(op.Latency.P95)),
 		atMost("Apdex", "", 0, 1-float64(m.counted("unanswered"))/float64(max(1, m.served())), orNone(m.Apdex)),
 	}), nil
 }
 
 func infinite(ms *float64) string {
-	if ms == nil {
-		return "infinite"
-	}
-	return short(*ms) + " ms"
+	return human.Known(ms, "infinite", func(ms float64) string { return short(ms) + " ms" })
 }

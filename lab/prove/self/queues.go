@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/lab/line"
 	"plimsoll/lab/run"
@@ -60,13 +61,13 @@ func queueFigures(found *line.Line, few, many int, slots float64, service, lasts
 	edge := float64(many) / lasts.Seconds()
 	served := last.OpsPerS * orNone(first.LatencyMSMean) / 1000
 	// The slots are never idle, so that what is missing of the full rate is what the timers of the server take.
-	longer := 1 + n.slackMS()/ms(service)
+	longer := 1 + n.slackMS()/human.MS(service)
 	return []Figure{
 		checkMentions("limit", "a queue with idle processors", []string{named}).excused(),
 		within("trials", "", 2, 2, float64(len(found.Trials))),
 		within("users of the last", "", float64(many), float64(many), float64(last.Users)),
-		within("p50 without a queue", " ms", ms(service)*(1-resolution), ms(service)+n.slackMS()+ms(service)/2,
-			orNone(first.LatencyMSP50)),
+		within("p50 without a queue", " ms", human.MS(service)*(1-resolution),
+			human.MS(service)+n.slackMS()+human.MS(service)/2, orNone(first.LatencyMSP50)),
 		atMost("rate", "/s", full/longer-edge, full+edge, last.OpsPerS),
 		within("served at once (Little)", "", (full/longer-edge)*service.Seconds(), slots*longer*1.5, served),
 		states("outcome of the last", string(line.Fails), string(last.Outcome), last.Outcome == line.Fails).excused(),
@@ -113,11 +114,11 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 	s.falsifyResult(r)
 	n.others = 0 // the server is one of them; the run knows better
 	disturbed := disturbances(n, r, planted)
-	longest, err := number(ctx, dsn, "SELECT max(ms) FROM slept")
+	longest, err := postgres.Value[float64](ctx, dsn, "SELECT max(ms) FROM slept")
 	if err != nil {
 		return outcome{}, err
 	}
-	if longest > ms(statement+lateMost) {
+	if longest > human.MS(statement+lateMost) {
 		disturbed = append(disturbed, fmt.Sprintf("a statement took %.0f ms at the server", longest))
 	}
 	op := r.Operations[0]
@@ -126,14 +127,14 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 		waited = &op.OwnWait.PoolMeanMS
 	}
 	// Both connections are always busy, so that a user waits for as long as two thirds of what an operation takes.
-	least := ms(statement) * (users - connections) / connections
+	least := human.MS(statement) * (users - connections) / connections
 	// Before the pool is full, users wait less: the first of them not at all.
 	begin := float64(users) / float64(max(1, op.Ops))
-	mean, turn := orNone(op.Latency.Mean), ms(statement)*users/connections
+	mean, turn := orNone(op.Latency.Mean), human.MS(statement)*users/connections
 	return outcome{[]Figure{
 		atLeast("mean", " ms", turn*(1-begin), turn+3*n.slackMS(), mean),
 		atLeast("own wait for the pool", " ms", least*(1-begin), least+2*n.slackMS(), orNone(waited)),
-		atLeast("statement alone", " ms", ms(statement), ms(statement)+n.slackMS()+5, mean-orNone(waited)),
+		atLeast("statement alone", " ms", human.MS(statement), human.MS(statement)+n.slackMS()+5, mean-orNone(waited)),
 		atMost("rate", "/s", 0.5*connections/statement.Seconds(), connections/statement.Seconds()+users/lasts.Seconds(),
 			r.OpsPerS),
 		checkMentions("reason", planted, r.InvalidReasons),

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 )
 
@@ -183,7 +183,7 @@ func (o Options) choose() (chosen []test, err error) {
 	for _, name := range o.Only {
 		if !slices.Contains(Names(), name) {
 			return nil, problem.New(problem.Usage, fmt.Errorf("unknown line %q", name),
-				nearest.Hint(name, Names(), "there are: "+strings.Join(Names(), ", ")))
+				human.NearestHint(name, Names(), "there are: "+strings.Join(Names(), ", ")))
 		}
 	}
 	for _, t := range tests {

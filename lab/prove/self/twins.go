@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // twinRuns of each twin: five against five are apart by chance once in 126 times, so that an interval beyond 1 needs
@@ -29,7 +29,7 @@ func twins(ctx context.Context, s *stage) (outcome, error) {
 		out.disturbed = append(out.disturbed, disturbances(m.noise, m.Result)...)
 		served, counted = served+m.served(), counted+m.Ops
 	}
-	r, err := ratio.Of(figures[0], figures[1])
+	r, err := stats.RatioOf(figures[0], figures[1])
 	reported := r.String()
 	if err != nil {
 		reported = err.Error()

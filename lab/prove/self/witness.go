@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/host/neighbours"
+	"plimsoll/ground/human"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/stats"
 )
 
 // The witness is a separate client next to the lab's: it asks the same server for an answer that nothing delays, and
@@ -38,7 +38,7 @@ type noise struct {
 // slackMS is by how much a percentile may exceed what was planted: a round trip, and the timers of the user and the
 // server.
 func (n noise) slackMS() float64 {
-	return ms(processing) + min(percentile(n.trips, 99)+2*percentile(n.late, 99), 3*ms(lateMost))
+	return human.MS(processing) + min(percentile(n.trips, 99)+2*percentile(n.late, 99), 3*human.MS(lateMost))
 }
 
 // disturbed says how the machine was, by what the witness saw.
@@ -47,7 +47,7 @@ func (n noise) disturbed() (texts []string) {
 		texts = append(texts, fmt.Sprintf("other processes used %.0f %% of the processors", 100*n.others))
 	}
 	add := func(what string, took float64) {
-		if took > ms(lateMost) {
+		if took > human.MS(lateMost) {
 			texts = append(texts, fmt.Sprintf("1 of 100 %s %.0f ms", what, took))
 		}
 	}
@@ -67,7 +67,7 @@ func disturbances(n noise, r *result.Result, planted ...string) []string {
 			texts = append(texts, reason)
 		}
 	}
-	if lag := r.Generator.LagMSP99; lag > ms(lateMost) {
+	if lag := r.Generator.LagMSP99; lag > human.MS(lateMost) {
 		texts = append(texts, fmt.Sprintf("the generator sent 1 of 100 operations %.0f ms late", lag))
 	}
 	return texts
@@ -80,7 +80,7 @@ func watch(base string, roots ...int) (end func() noise) {
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Add(1)
-	began, before := time.Now(), readOthers(roots)
+	machine := neighbours.Begin(func() []int { return append([]int{os.Getpid()}, roots...) })
 	go func() {
 		defer done.Done()
 		beats := time.NewTimer(witnessBeat)
@@ -106,7 +106,7 @@ func watch(base string, roots ...int) (end func() noise) {
 		stop()
 		done.Wait()
 		n.trips, n.late = withMissed(n.trips), withMissed(n.late)
-		n.others = readOthers(roots).since(before, time.Since(began), runtime.NumCPU())
+		n.others = result.ValueOrZero(machine.End().Others)
 		return n
 	}
 }
@@ -137,38 +137,7 @@ func roundTrip(ctx context.Context, transport *http.Transport, url string) (time
 	return time.Since(began), err == nil
 }
 
-// others are the processes outside this test at a moment, and what the machine has used until then.
-type others struct {
-	known bool
-	all   map[int]cpu.Usage
-	busy  time.Duration
-}
-
-func readOthers(roots []int) (o others) {
-	everyone, err := cpu.ReadEveryone()
-	system, errSystem := cpu.ReadSystem()
-	if err != nil || errSystem != nil {
-		return o
-	}
-	return others{true, everyone.Others(append([]int{os.Getpid()}, roots...)...), system.Busy}
-}
-
-// since a moment so long ago, the share of the cores that others used: no more than all of the machine's work.
-func (o others) since(before others, length time.Duration, cores int) float64 {
-	if !o.known || !before.known || length <= 0 {
-		return 0
-	}
-	all := length * time.Duration(cores)
-	return cpu.Spent(before.all, o.all, min(all, o.busy-before.busy)).Seconds() / all.Seconds()
-}
-
-// percentile p in milliseconds, of whole ranks; 0 of none.
+// percentile p in milliseconds; 0 of none.
 func percentile(all []time.Duration, p float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return ms(sorted[int(math.Ceil(p/100*float64(len(sorted))))-1])
+	return human.MS(stats.Percentile(all, p/100))
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

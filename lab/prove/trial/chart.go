@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/stats"
 )
 
 // Chart is what is drawn of the figures.
@@ -34,7 +35,7 @@ func (c *Chart) draw(m *Measurements) *claims.Chart {
 		line := claims.Line{Name: l.Name}
 		for _, p := range l.At {
 			if f := m.Figures(p.Of); len(f) > 0 {
-				line.Points = append(line.Points, claims.Point{X: p.X, Y: Middle(f), Low: slices.Min(f),
+				line.Points = append(line.Points, claims.Point{X: p.X, Y: stats.Median(f), Low: slices.Min(f),
 					High: slices.Max(f)})
 			}
 		}

@@ -2,32 +2,19 @@ package trial
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"os"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
-	"plimsoll/ground/host/cpu"
 	"plimsoll/ground/host/neighbours"
-	"plimsoll/ground/host/pressure"
 	"plimsoll/lab/prove/burner"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/stats"
 )
 
 // Watch observes the machine from now on. The end says how others disturbed the turn; empty: they did not.
 type Watch func() (end func() []string)
-
-// watchShortest is the shortest turn that is judged: the kernel counts processor time in hundredths of a second.
-const watchShortest = 500 * time.Millisecond
-
-// watchBeat is how often processes are read: what a process used between its last reading and its end is lost.
-const watchBeat = time.Second
 
 // Machine watches this machine as a run does (lab/run): processor time of processes that are neither ours nor below the
 // roots, steal, throttling and shortage of memory, each against the limit. Burners that a turn plants are ours, and so
@@ -36,92 +23,19 @@ func Machine(limit float64, roots ...int) Watch {
 	if limit <= 0 || limit >= 1 {
 		return nil
 	}
-	cores := runtime.NumCPU()
+	ours := func() []int { return append(burner.Ours(), append([]int{os.Getpid()}, roots...)...) }
 	return func() func() []string {
-		m := machineWatch{roots: append([]int{os.Getpid()}, roots...), began: time.Now(), stop: make(chan struct{}),
-			others: neighbours.Watch{To: forever, Names: cpu.Name, Cores: cores}}
-		m.first = readLost()
-		m.look()
-		m.looks.Add(1)
-		go m.keepLooking()
+		m := neighbours.Begin(ours)
 		return func() []string {
-			close(m.stop)
-			m.looks.Wait()
-			m.look()
-			return m.disturbance(limit, cores).Beyond()
+			t := m.End()
+			if t.For < neighbours.Shortest {
+				return nil
+			}
+			d := result.Disturbance{Limit: limit, Others: t.Others, Who: t.Who, Steal: t.Steal,
+				Throttled: t.Throttled, MemoryStall: t.MemoryStall}
+			return d.Beyond()
 		}
 	}
-}
-
-const forever = 1 << 62
-
-// machineWatch is a turn that is watched.
-type machineWatch struct {
-	roots  []int
-	began  time.Time
-	first  lost
-	ours   cpu.Family
-	others neighbours.Watch
-	stop   chan struct{}
-	looks  sync.WaitGroup
-}
-
-func (m *machineWatch) look() {
-	if everyone, err := cpu.ReadEveryone(); err == nil {
-		m.ours = everyone.Family(m.ours, append(burner.Ours(), m.roots...)...)
-		m.others.Look(time.Since(m.began), everyone.Others(slices.Collect(maps.Keys(m.ours))...))
-	}
-}
-
-func (m *machineWatch) keepLooking() {
-	defer m.looks.Done()
-	beat := time.NewTicker(watchBeat)
-	defer beat.Stop()
-	for {
-		select {
-		case <-beat.C:
-			m.look()
-		case <-m.stop:
-			return
-		}
-	}
-}
-
-// disturbance since the beginning, in the form in which runs are judged.
-func (m *machineWatch) disturbance(limit float64, cores int) *result.Disturbance {
-	took := time.Since(m.began)
-	if took < watchShortest {
-		return nil
-	}
-	now := readLost()
-	d := &result.Disturbance{Limit: limit, Steal: partOf(m.first.steal, now.steal, took*time.Duration(cores)),
-		Throttled:   partOf(m.first.Throttled, now.Throttled, took),
-		MemoryStall: partOf(m.first.Memory, now.Memory, took)}
-	d.Others, d.Who = m.others.Share()
-	return d
-}
-
-// lost is time that the machine did not give; nil: not known.
-type lost struct {
-	pressure.Reading
-	steal *time.Duration
-}
-
-func readLost() lost {
-	l := lost{Reading: pressure.Read()}
-	if system, err := cpu.ReadSystem(); err == nil {
-		l.steal = &system.Steal
-	}
-	return l
-}
-
-// partOf a length that a meter went on by; nil if it could not be read.
-func partOf(before, after *time.Duration, length time.Duration) *float64 {
-	if before == nil || after == nil {
-		return nil
-	}
-	part := min(1, max(0, (*after-*before).Seconds()/length.Seconds()))
-	return &part
 }
 
 // voidMost is how many disturbed turns of a part are made again: half as many as it has, and two at least.
@@ -193,7 +107,7 @@ func (t Trial) judged(r Rules) Rules {
 		}
 	}
 	if q.parts != nil {
-		r.Requires = append([]Criterion{{Of: q, Confirm: AtLeast(ratio.RunsMin)}}, r.Requires...)
+		r.Requires = append([]Criterion{{Of: q, Confirm: AtLeast(stats.RunsMin)}}, r.Requires...)
 	}
 	return r
 }
@@ -229,10 +143,10 @@ func (m *Measurements) turnsOf(p Part, side string) (fewest int) {
 // Interval implements Quantity.
 func (q turnsEach) Interval(m *Measurements) Interval {
 	turns, fewest := q.fewest(m)
-	if turns >= ratio.RunsMin {
+	if turns >= stats.RunsMin {
 		return Interval{Low: float64(turns), Middle: float64(turns), High: float64(turns)}
 	}
-	why := fmt.Sprintf("%s, %d of %d", tooFewTurns, turns, ratio.RunsMin)
+	why := fmt.Sprintf("%s, %d of %d", tooFewTurns, turns, stats.RunsMin)
 	if fewest.Side != "" {
 		why += " for " + quoted(fewest.Side)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/ratio"
 	"plimsoll/lab/session"
+	"plimsoll/lab/stats"
 )
 
 // orderSeed of the turns: always the same order.
@@ -160,7 +160,7 @@ func sideError(side Side, err error) error {
 
 func (p Part) order() []int {
 	if !p.InOrder {
-		return ratio.Rotation(len(p.Sides), p.Rounds, orderSeed)
+		return stats.Rotation(len(p.Sides), p.Rounds, orderSeed)
 	}
 	var order []int
 	for range p.Rounds {

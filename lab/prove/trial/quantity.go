@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // Interval of a quantity: its confidence interval, or its least and greatest turn.
@@ -43,8 +43,8 @@ func (r Ratio) Name() string {
 	return r.Of.String() + " against " + r.To.String()
 }
 
-func (r Ratio) compute(m *Measurements) (ratio.Ratio, error) {
-	return ratio.Of(m.Figures(r.To), m.Figures(r.Of))
+func (r Ratio) compute(m *Measurements) (stats.Ratio, error) {
+	return stats.RatioOf(m.Figures(r.To), m.Figures(r.Of))
 }
 
 // Interval implements Quantity.
@@ -115,7 +115,7 @@ func (e Every) Interval(m *Measurements) Interval {
 	if len(figures) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
-	return Interval{Low: slices.Min(figures), Middle: Middle(figures), High: slices.Max(figures)}
+	return Interval{Low: slices.Min(figures), Middle: stats.Median(figures), High: slices.Max(figures)}
 }
 
 // Text is the median and the range.
@@ -155,8 +155,8 @@ func (g Gap) Interval(m *Measurements) Interval {
 	if len(base) == 0 || len(to) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
-	return Interval{Low: slices.Min(base) - g.Times*slices.Max(to), Middle: Middle(base) - g.Times*Middle(to),
-		High: slices.Max(base) - g.Times*slices.Min(to)}
+	return Interval{Low: slices.Min(base) - g.Times*slices.Max(to),
+		Middle: stats.Median(base) - g.Times*stats.Median(to), High: slices.Max(base) - g.Times*slices.Min(to)}
 }
 
 // Text is both series.
@@ -192,7 +192,7 @@ func (d Difference) Interval(m *Measurements) Interval {
 	if len(base) == 0 || len(to) == 0 {
 		return Interval{Unsure: tooFewTurns}
 	}
-	difference := Middle(base) - Middle(to)
+	difference := stats.Median(base) - stats.Median(to)
 	return Interval{Low: difference, Middle: difference, High: difference}
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // Shown is how many of several operations show a factor. Each is tested in all its ratios, one of which is enough; the
@@ -27,8 +27,8 @@ func (s Shown) Name() string { return s.As }
 
 // Interval reaches from the operations that surely show the factor to those that do not surely lack it.
 func (s Shown) Interval(m *Measurements) Interval {
-	surely, unsure := s.surely(m, ratio.AtLeast)
-	lack, _ := s.surely(m, ratio.Below)
+	surely, unsure := s.surely(m, stats.RatioAtLeast)
+	lack, _ := s.surely(m, stats.RatioBelow)
 	i := Interval{Unsure: unsure}
 	for n, operation := range s.Of {
 		if slices.Contains(surely[n], true) {
@@ -47,14 +47,13 @@ func (s Shown) Interval(m *Measurements) Interval {
 // tested is one ratio of an operation.
 type tested struct {
 	operation, ratio int
-	p                float64
 }
 
-// surely says of each ratio of each operation whether the test holds, by Holm, "A Simple Sequentially Rejective
-// Multiple Test Procedure" (1979): the k-th smallest p of n must be at most α/(n−k+1), and so all before it.
+// surely says of each ratio of each operation whether the test holds, by Holm.
 func (s Shown) surely(m *Measurements, test func(base, variant []float64, bar float64) (float64, error)) (
 	holds [][]bool, unsure string) {
 	var all []tested
+	var p []float64
 	holds = make([][]bool, len(s.Of))
 	for n, operation := range s.Of {
 		holds[n] = make([]bool, len(operation.Ratios))
@@ -62,31 +61,20 @@ func (s Shown) surely(m *Measurements, test func(base, variant []float64, bar fl
 			if i := r.Interval(m); i.Unsure != "" {
 				return holds, i.Unsure
 			}
-			p, _ := test(m.Figures(r.To), m.Figures(r.Of), s.Bar)
-			all = append(all, tested{n, k, p})
+			chance, _ := test(m.Figures(r.To), m.Figures(r.Of), s.Bar)
+			all, p = append(all, tested{n, k}), append(p, chance)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b tested) int {
-		switch {
-		case a.p < b.p:
-			return -1
-		case a.p > b.p:
-			return 1
-		}
-		return 0
-	})
+	corrected, _ := stats.Holm(p)
 	for k, one := range all {
-		if one.p > ratio.Tail/float64(len(all)-k) {
-			break
-		}
-		holds[one.operation][one.ratio] = true
+		holds[one.operation][one.ratio] = corrected[k] <= stats.Tail
 	}
 	return holds, ""
 }
 
 // Text names the operations: 2 of 8 (ANALYZE, DROP TABLE).
 func (s Shown) Text(m *Measurements) string {
-	surely, unsure := s.surely(m, ratio.AtLeast)
+	surely, unsure := s.surely(m, stats.RatioAtLeast)
 	if unsure != "" {
 		return notMeasured
 	}

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 )
 
@@ -121,5 +121,5 @@ func (t Trial) Plan() string {
 	if turns == 0 {
 		return t.Text
 	}
-	return fmt.Sprintf("%d turns of %s: %s", turns, format.Duration(length), t.Text)
+	return fmt.Sprintf("%d turns of %s: %s", turns, human.Duration(length), t.Text)
 }

@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
+	"plimsoll/lab/stats"
 )
 
 // Spread is the median of a series and its range: 0.991 (0.985 to 0.994).
@@ -25,7 +26,9 @@ type Median struct {
 }
 
 // Text implements Value.
-func (v Median) Text(m *Measurements) string { return point(m.Figures(v.Of), Middle, v.Format, v.Map) }
+func (v Median) Text(m *Measurements) string {
+	return point(m.Figures(v.Of), stats.Median, v.Format, v.Map)
+}
 
 // Last figure of a series, optionally transformed.
 type Last struct {
@@ -72,25 +75,14 @@ func spread(figures []float64, format string) string {
 	if len(figures) == 1 {
 		return fmt.Sprintf(format, figures[0])
 	}
-	return fmt.Sprintf(format+" ("+format+" to "+format+")", Middle(figures), slices.Min(figures), slices.Max(figures))
-}
-
-// Middle is the median; with an even number of figures the mean of the middle two.
-func Middle(figures []float64) float64 {
-	if len(figures) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(figures))
-	if n := len(sorted); n%2 == 0 {
-		return (sorted[n/2] + sorted[n/2-1]) / 2
-	}
-	return sorted[len(sorted)/2]
+	return fmt.Sprintf(format+" ("+format+" to "+format+")", stats.Median(figures), slices.Min(figures),
+		slices.Max(figures))
 }
 
 // number formats a whole number in thousands, others unchanged.
 func number(v float64) string {
 	if v == math.Trunc(v) {
-		return format.Thousands(int64(v))
+		return human.Thousands(int64(v))
 	}
 	return fmt.Sprintf("%g", v)
 }

@@ -18,6 +18,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/erp/fill/filltest"
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
@@ -244,7 +245,7 @@ func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 			t.Errorf("%+v was given up: %q", a, r.InvalidReasons)
 		}
 	}
-	if r.Generator.LagMSMax < milliseconds(still)/2 {
+	if r.Generator.LagMSMax < human.MS(still)/2 {
 		t.Errorf("once %.0f ms late, and an agent stood still for %v", r.Generator.LagMSMax, still)
 	}
 	for _, row := range r.Reconciliation.Rows {

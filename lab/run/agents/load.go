@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -344,8 +345,8 @@ func (m *member) record(plan run.Plan, count int) result.Agent {
 	a := result.Agent{
 		Name: fmt.Sprintf("%d@%s", m.number+1, m.Host), Host: m.Host, Boot: m.Boot, PID: m.PID, Cores: m.Cores,
 		Users:    users.Segment{Index: m.number, Count: count}.Of(plan.Users),
-		LagMSP99: milliseconds(p99), LagMSMax: milliseconds(m.lag.all.Max()),
-		ClockOffsetMS: milliseconds(m.clock.ahead), ClockErrorMS: milliseconds(m.clock.within),
+		LagMSP99: human.MS(p99), LagMSMax: human.MS(m.lag.all.Max()),
+		ClockOffsetMS: human.MS(m.clock.ahead), ClockErrorMS: human.MS(m.clock.within),
 	}
 	if m.result != nil {
 		a.CPUShare = m.result.CPUShare
@@ -367,5 +368,3 @@ func sleep(ctx context.Context, until time.Time) {
 	case <-ctx.Done():
 	}
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -3,7 +3,7 @@ package live
 import (
 	"time"
 
-	"plimsoll/lab/load/bootstrap"
+	"plimsoll/lab/stats"
 )
 
 // Delta is what is new since a number. Reset means that it is everything.
@@ -27,7 +27,7 @@ func (p *Picture) Since(n int64) (Delta, <-chan struct{}) {
 	return d, changed
 }
 
-func (p *Picture) since(n int64) (Delta, []bootstrap.Moment, <-chan struct{}) {
+func (p *Picture) since(n int64) (Delta, []stats.Moment, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := Delta{N: p.number, State: p.currentState()}
@@ -79,7 +79,7 @@ func (p *Picture) Snapshot() Snapshot {
 	return g
 }
 
-func (p *Picture) snapshot() (Snapshot, []bootstrap.Moment) {
+func (p *Picture) snapshot() (Snapshot, []stats.Moment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g := Snapshot{Plan: p.plan, State: p.currentState(), Log: p.log.tail(snapshotLog),

@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/ground/redact"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/bootstrap"
 	"plimsoll/lab/load/tally"
+	"plimsoll/lab/stats"
 )
 
 // What is kept.
@@ -40,8 +40,8 @@ type Picture struct {
 	minutes ring[*Point]
 	log     ring[Entry]
 	open    *minute
-	times   *tally.Times       // of one second
-	scored  []bootstrap.Moment // points and weights of each second of the steady state; never changed in place
+	times   *tally.Times   // of one second
+	scored  []stats.Moment // points and weights of each second of the steady state; never changed in place
 
 	cpu       Shares
 	database  *Database
@@ -211,7 +211,7 @@ func (p *Picture) Changed(users int, paused bool, text string) {
 func (p *Picture) Say(tone Tone, text string) { p.change(func() { p.say(tone, text) }) }
 
 func (p *Picture) say(tone Tone, text string) {
-	e := Entry{N: p.next(), Time: p.now().UTC(), Tone: tone, Text: redact.Text(text)}
+	e := Entry{N: p.next(), Time: p.now().UTC(), Tone: tone, Text: human.Redact(text)}
 	if !p.rampBegan.IsZero() {
 		at := p.now().Sub(p.rampBegan).Seconds()
 		e.AtS = &at

@@ -3,6 +3,7 @@ package live
 import (
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 )
@@ -126,7 +127,7 @@ func newPoint(page tally.Page, times *tally.Times) *Point {
 	p := &Point{
 		T: (page.End() - time.Second).Seconds(), Width: 1, Users: page.Users, InFlight: page.InFlight,
 		Backlog: page.Backlog,
-		Lag:     milliseconds(page.LagMax), Operations: make([]Zones, len(page.Judged)),
+		Lag:     human.MS(page.LagMax), Operations: make([]Zones, len(page.Judged)),
 	}
 	times.Reset()
 	for i := range page.Judged {
@@ -147,10 +148,8 @@ func (p *Point) count(operation int, c tally.Cell, times *tally.Times) {
 func (p *Point) setTimes(times *tally.Times) {
 	for percent, to := range map[float64]**float64{50: &p.P50, 95: &p.P95, 99: &p.P99} {
 		if d, ok := times.PercentileWith(p.Errors+p.Overload, percent); ok {
-			ms := milliseconds(d)
+			ms := human.MS(d)
 			*to = &ms
 		}
 	}
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
-	"plimsoll/ground/redact"
 	"plimsoll/web"
 )
 
@@ -80,7 +80,7 @@ func (s *Server) order(do func(order) error) http.HandlerFunc {
 			return
 		}
 		if err := do(o); err != nil {
-			answer(w, statusOf(err), redact.Text(err.Error()))
+			answer(w, statusOf(err), human.Redact(err.Error()))
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/storage"
 	"plimsoll/lab/run/result"
 )
@@ -53,12 +54,12 @@ func load(r *result.Result) string {
 	l := r.Conditions.Load
 	if l.Arrivals != nil {
 		return fmt.Sprintf("%s arrivals, %g per second, open model, %s sessions, ramp %s, steady %s, seed %d",
-			l.Arrivals.Spacing, l.Arrivals.RatePerS, count(int64(r.Users)), seconds(l.RampS), seconds(r.DurationS),
-			l.Seed)
+			l.Arrivals.Spacing, l.Arrivals.RatePerS, human.Thousands(r.Users), human.Seconds(l.RampS),
+			human.Seconds(r.DurationS), l.Seed)
 	}
 	return fmt.Sprintf("%s users%s, %s model%s, ramp %s, steady %s, seed %d",
-		count(int64(r.Users)), changedText(l.Changes), l.Model, thinking(l.Think), seconds(l.RampS),
-		seconds(r.DurationS), l.Seed)
+		human.Thousands(r.Users), changedText(l.Changes), l.Model, thinking(l.Think), human.Seconds(l.RampS),
+		human.Seconds(r.DurationS), l.Seed)
 }
 
 // profile that the load follows, and how it differs; empty without one.
@@ -77,7 +78,8 @@ func thinking(t *result.Think) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf(", think time %s mean %s at most %s", t.Distribution, seconds(t.MeanS), seconds(t.CapS))
+	return fmt.Sprintf(", think time %s mean %s at most %s", t.Distribution, human.Seconds(t.MeanS),
+		human.Seconds(t.CapS))
 }
 
 // changedText marks a number that is only the plan's.
@@ -85,8 +87,7 @@ func changedText(changes []result.Change) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" as planned, changed by the user %d %s (see the events)", len(changes),
-		plural(len(changes), "time"))
+	return fmt.Sprintf(" as planned, changed by the user %s (see the events)", human.Count(len(changes), "time"))
 }
 
 // scenario is what a file set beyond numbers of users and the mix; absent in older results.
@@ -107,9 +108,9 @@ func scenario(l result.Load) string {
 	}
 	if len(l.Roles) > 1 {
 		for _, r := range l.Roles {
-			text += fmt.Sprintf("; %s: %s users", r.Name, count(int64(r.Users)))
+			text += fmt.Sprintf("; %s: %s users", r.Name, human.Thousands(r.Users))
 			if r.Think != nil {
-				text += fmt.Sprintf(", think time %s mean %s", r.Think.Distribution, seconds(r.Think.MeanS))
+				text += fmt.Sprintf(", think time %s mean %s", r.Think.Distribution, human.Seconds(r.Think.MeanS))
 			}
 		}
 	}
@@ -186,7 +187,7 @@ func workers(all []result.Worker) string {
 func machine(c result.Conditions) string {
 	m := c.Machine
 	return fmt.Sprintf("%s, %d cores, %s RAM, %s, Linux %s", cmp.Or(m.CPU, "unknown processor"), m.Cores,
-		size(float64(m.MemoryBytes)), cmp.Or(m.OS, "unknown system"), cmp.Or(m.Kernel, "unknown"))
+		human.Bytes(float64(m.MemoryBytes)), cmp.Or(m.OS, "unknown system"), cmp.Or(m.Kernel, "unknown"))
 }
 
 func cpu(c result.CPU) string {
@@ -207,7 +208,8 @@ func memory(all []result.Memory) string {
 		if m.Grows() {
 			grows = append(grows, m.Of)
 		}
-		each = append(each, fmt.Sprintf("%s %s, %+.1f %%, at most %s", m.Of, size(m.Last), 100*m.Growth(), size(m.Max)))
+		each = append(each, fmt.Sprintf("%s %s, %+.1f %%, at most %s", m.Of, human.Bytes(m.Last), 100*m.Growth(),
+			human.Bytes(m.Max)))
 	}
 	verdict := "no growth"
 	if len(grows) > 0 {
@@ -221,10 +223,10 @@ func memory(all []result.Memory) string {
 func agents(all []result.Agent) string {
 	var lines []string
 	for _, a := range all {
-		text := fmt.Sprintf("%s: %s users, lag p99 %s ms, max %s ms, %s of %d cores, clock off by %s ms ± %s", a.Name,
-			count(int64(a.Users)),
-			millis(&a.LagMSP99), millis(&a.LagMSMax), percent(a.CPUShare), a.Cores, decimal(a.ClockOffsetMS),
-			decimal(a.ClockErrorMS))
+		text := fmt.Sprintf("%s: %s users, lag p99 %s ms, max %s ms, %s of %d cores, clock off by %.2f ms ± %.2f",
+			a.Name, human.Thousands(a.Users),
+			millis(&a.LagMSP99), millis(&a.LagMSMax), percent(a.CPUShare), a.Cores, a.ClockOffsetMS,
+			a.ClockErrorMS)
 		if a.LostAtS != nil {
 			text += fmt.Sprintf(", lost after %.1f s", *a.LostAtS)
 		}
@@ -233,21 +235,18 @@ func agents(all []result.Agent) string {
 	return strings.Join(lines, "; ")
 }
 
-// decimal is milliseconds with significant microseconds of a clock.
-func decimal(ms float64) string { return fmt.Sprintf("%.2f", ms) }
-
 func generator(r *result.Result) string {
 	g, lagLimit := r.Generator, r.Conditions.Load.LagLimitS
 	text := fmt.Sprintf("lag p99 %s ms, max %s ms; at most %s operations at once", millis(&g.LagMSP99),
-		millis(&g.LagMSMax), count(int64(g.InFlight)))
+		millis(&g.LagMSMax), human.Thousands(g.InFlight))
 	if g.Backlog > 0 {
-		text += fmt.Sprintf(", at most %s waited for a slot", count(int64(g.Backlog)))
+		text += fmt.Sprintf(", at most %s waited for a slot", human.Thousands(g.Backlog))
 	}
 	if lagLimit > 0 {
-		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", count(int64(1000*lagLimit)))
+		text += fmt.Sprintf("; not valid beyond a p99 of %s ms", human.Thousands(int64(1000*lagLimit)))
 	}
 	if g.UsersBytes != nil && len(r.Footprints) == 0 { // an older version measured only this
-		text += fmt.Sprintf("; %s per user, fixed memory included", size(*g.UsersBytes))
+		text += fmt.Sprintf("; %s per user, fixed memory included", human.Bytes(*g.UsersBytes))
 	}
 	return text
 }

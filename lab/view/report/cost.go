@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 	"plimsoll/web"
 )
@@ -15,17 +16,10 @@ func costTable(c result.Cost) web.Table {
 		Columns: []string{"request to the workers", "count", "statements", "round trips", "rows written",
 			"temp tables", "of them empty"}}
 	for _, q := range c.Requests {
-		t.Rows = append(t.Rows, []string{q.ID, count(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows),
-			mean(q.TempTables), emptyShare(q)})
+		t.Rows = append(t.Rows, []string{q.ID, human.Thousands(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows),
+			mean(q.TempTables), human.Known(q.EmptyShare, unknown, human.Share)})
 	}
 	return t
-}
-
-func emptyShare(q result.Request) string {
-	if q.EmptyShare == nil {
-		return unknown
-	}
-	return percent(q.EmptyShare)
 }
 
 // mean has as many digits as are significant.
@@ -43,7 +37,7 @@ func mean(v float64) string {
 func costOfEach(c result.Cost) string {
 	var parts []string
 	if c.WALBytes != nil {
-		parts = append(parts, "WAL "+size(*c.WALBytes)+" per request")
+		parts = append(parts, "WAL "+human.Bytes(*c.WALBytes)+" per request")
 	}
 	if c.DatabaseMS != nil {
 		parts = append(parts, "database "+mean(*c.DatabaseMS)+" ms of CPU per operation")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -30,7 +31,7 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 	var t table
 	for _, line := range d.Ledger {
 		if line.Share >= ledgerShown {
-			t.add(line.Name, seconds(line.S), portionOf(line.Share))
+			t.add(line.Name, human.Seconds(line.S), human.Percent1(line.Share))
 		}
 	}
 	if err := t.write(b); err != nil {
@@ -45,19 +46,17 @@ func diagnosed(b *strings.Builder, r *result.Result) error {
 	return nil
 }
 
-func portionOf(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
 func diagnosisNote(d *result.Diagnosis) string {
 	return fmt.Sprintf("%s in all; %d samples of the database, %.1f a second, whose queries took %s of the time; %s "+
-		"of its sessions' time is attributed to operations", seconds(d.OperationsS), d.Samples, d.PerS,
-		portionOf(d.Cost), portionOf(d.Attributed))
+		"of its sessions' time is attributed to operations", human.Seconds(d.OperationsS), d.Samples, d.PerS,
+		human.Percent1(d.Cost), human.Percent1(d.Attributed))
 }
 
 // findingText is a cause in one line: what it is, and its price.
 func findingText(f result.TimeCause) string {
 	text := f.Title + "; " + findingPrice(f)
 	if len(f.Operations) > 0 {
-		text += fmt.Sprintf("; mostly %s (%s of its time)", f.Operations[0].ID, portionOf(f.Operations[0].Share))
+		text += fmt.Sprintf("; mostly %s (%s of its time)", f.Operations[0].ID, human.Percent1(f.Operations[0].Share))
 	}
 	return text
 }
@@ -66,7 +65,7 @@ func findingPrice(f result.TimeCause) string {
 	if f.Price == nil {
 		return "price not known"
 	}
-	text := portionOf(*f.Price) + " of the operations' time"
+	text := human.Percent1(*f.Price) + " of the operations' time"
 	if f.ApdexGain != nil {
 		text += "; " + apdexGain(*f.ApdexGain)
 	}
@@ -102,7 +101,7 @@ func (v *view) addDiagnosis(d *result.Diagnosis) {
 	}
 	v.DiagnosisNote = diagnosisNote(d)
 	for _, line := range d.Ledger {
-		v.Ledger = append(v.Ledger, ledgerRow{line.Name, seconds(line.S), portionOf(line.Share)})
+		v.Ledger = append(v.Ledger, ledgerRow{line.Name, human.Seconds(line.S), human.Percent1(line.Share)})
 	}
 	for _, f := range d.Findings {
 		v.Findings = append(v.Findings, findingRow{f.Title, f.Level, findingPrice(f), f.Evidence, f.Next})

@@ -2,10 +2,8 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 )
@@ -13,12 +11,7 @@ import (
 // unknown stands for what was not measured.
 const unknown = "–"
 
-func score(s *float64) string {
-	if s == nil {
-		return unknown
-	}
-	return apdex.Text(*s)
-}
+func score(s *float64) string { return human.Known(s, unknown, apdex.Text) }
 
 // markedScore has the specification's mark for a small group.
 func markedScore(s *float64, n int64) string {
@@ -35,39 +28,9 @@ func interval(i *apdex.Interval) string {
 	return fmt.Sprintf("%s–%s", score(&i.Low), score(&i.High))
 }
 
-// count has thousands separators.
-func count(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
+func millis(ms *float64) string { return human.Known(ms, unknown, human.Millis) }
 
-// millis has as many digits as are useful.
-func millis(ms *float64) string {
-	switch {
-	case ms == nil:
-		return unknown
-	case *ms < 9.95:
-		return fmt.Sprintf("%.1f", *ms)
-	}
-	return count(int64(math.Round(*ms)))
-}
-
-func percent(share *float64) string {
-	switch {
-	case share == nil:
-		return "unavailable"
-	case *share > 0 && *share < 0.1:
-		return fmt.Sprintf("%.1f %%", 100**share)
-	}
-	return fmt.Sprintf("%.0f %%", 100**share)
-}
+func percent(share *float64) string { return human.Known(share, "unavailable", human.Share) }
 
 // refusals stand next to the score, which counts them as answers; absent in older results.
 func refusals(share *float64) string {
@@ -89,9 +52,9 @@ func reconciled(c *result.Reconciliation) string {
 			differ++
 		}
 	}
-	text := fmt.Sprintf("%s acknowledged operations and documents with the database", count(acknowledged))
+	text := fmt.Sprintf("%s acknowledged operations and documents with the database", human.Thousands(acknowledged))
 	if unknown > 0 {
-		text += fmt.Sprintf(", %s with an unknown outcome", count(unknown))
+		text += fmt.Sprintf(", %s with an unknown outcome", human.Thousands(unknown))
 	}
 	if differ > 0 {
 		return text + fmt.Sprintf(": %d of %d counts differ", differ, len(c.Rows))
@@ -100,12 +63,7 @@ func reconciled(c *result.Reconciliation) string {
 }
 
 // shareText is empty if unknown.
-func shareText(share *float64) string {
-	if share == nil {
-		return ""
-	}
-	return percent(share)
-}
+func shareText(share *float64) string { return human.Known(share, "", human.Share) }
 
 // portion of the answered operations of a histogram.
 func portion(n int64, h apdex.Histogram) string {
@@ -116,27 +74,7 @@ func portion(n int64, h apdex.Histogram) string {
 	if all == 0 {
 		return unknown
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(all))
-}
-
-func seconds(s float64) string {
-	if s > 0 && s < 1 {
-		return strconv.FormatFloat(math.Round(s*1000)/1000, 'f', -1, 64) + " s"
-	}
-	if s >= 120 && math.Mod(s, 60) == 0 {
-		return fmt.Sprintf("%.0f min", s/60)
-	}
-	return strconv.FormatFloat(math.Round(s*10)/10, 'f', -1, 64) + " s"
-}
-
-func size(n float64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GB", n/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", n/(1<<20))
-	}
-	return fmt.Sprintf("%.1f KB", n/(1<<10))
+	return human.Percent1(float64(n) / float64(all))
 }
 
 // verdict is the word next to the score.
@@ -162,7 +100,7 @@ func auditLine(a result.Audit) string {
 	case a.Clean:
 		return "clean"
 	}
-	return fmt.Sprintf("%s %s", count(int64(a.Violations)), plural(a.Violations, "violation"))
+	return human.Count(a.Violations, "violation")
 }
 
 // auditMode says how much of the books was checked; unknown in older results.
@@ -174,11 +112,4 @@ func auditMode(a result.Audit) string {
 		return " of what changed since the clean point"
 	}
 	return ""
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

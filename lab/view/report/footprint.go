@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -15,20 +16,20 @@ const footprintFact = "memory and users"
 func footprints(all []result.Footprint) string {
 	var each []string
 	for _, f := range all {
-		text := fmt.Sprintf("%s %s before log-in, %s with %s sessions", f.Of, size(f.BeforeLogIn), size(f.AfterLogIn),
-			count(int64(f.Users)))
+		text := fmt.Sprintf("%s %s before log-in, %s with %s sessions", f.Of, human.Bytes(f.BeforeLogIn),
+			human.Bytes(f.AfterLogIn), human.Thousands(f.Users))
 		switch {
 		case f.UnderLoad == nil:
 		case f.Measure == result.LiveMemory:
-			text += fmt.Sprintf(", %s after the load with counters", size(*f.UnderLoad))
+			text += fmt.Sprintf(", %s after the load with counters", human.Bytes(*f.UnderLoad))
 		default:
-			text += fmt.Sprintf(", at most %s under load", size(*f.UnderLoad))
+			text += fmt.Sprintf(", at most %s under load", human.Bytes(*f.UnderLoad))
 		}
 		if f.Connections != nil {
-			text += fmt.Sprintf(" and %s of connections", size(*f.Connections))
+			text += fmt.Sprintf(" and %s of connections", human.Bytes(*f.Connections))
 		}
 		if f.PerUser != nil {
-			text += fmt.Sprintf(", about %s per user by estimate", size(*f.PerUser))
+			text += fmt.Sprintf(", about %s per user by estimate", human.Bytes(*f.PerUser))
 		}
 		if f.Measure == result.LiveMemory {
 			text += " (heap and stacks in use)"

@@ -15,10 +15,10 @@ func TestFootprintsSayWhatIsEstimated(t *testing.T) {
 			UnderLoad: at(80 << 20)},
 		{Of: "database", Measure: result.PrivateMemory, Users: 3000, BeforeLogIn: 30 << 20, AfterLogIn: 35 << 20},
 	})
-	const want = "generator 10.0 MB before log-in, 40.0 MB with 3,000 sessions, 55.0 MB after the " +
-		"load with counters and 6.0 MB of connections, about 8.0 KB per user by estimate (heap and stacks in use); " +
-		"workers 20.0 MB before log-in, 60.0 MB with 3,000 sessions, at most 80.0 MB under load (private memory of " +
-		"its processes); database 30.0 MB before log-in, 35.0 MB with 3,000 sessions (private memory of its processes)"
+	const want = "generator 10 MB before log-in, 40 MB with 3,000 sessions, 55 MB after the " +
+		"load with counters and 6 MB of connections, about 8 kB per user by estimate (heap and stacks in use); " +
+		"workers 20 MB before log-in, 60 MB with 3,000 sessions, at most 80 MB under load (private memory of " +
+		"its processes); database 30 MB before log-in, 35 MB with 3,000 sessions (private memory of its processes)"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

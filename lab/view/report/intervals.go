@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -44,7 +44,7 @@ func ofPercentiles(op result.Operation) *result.LatencyIntervals {
 
 func intervalNote(basis *result.IntervalBasis) string {
 	text := fmt.Sprintf("intervals by block bootstrap, blocks of %s of %s; differences between runs are not in them",
-		seconds(basis.BlockS), seconds(basis.SteadyS))
+		human.Seconds(basis.BlockS), human.Seconds(basis.SteadyS))
 	if only := scope(basis); only != "" {
 		text += "; " + only
 	}
@@ -73,7 +73,7 @@ func scope(b *result.IntervalBasis) string {
 	return text
 }
 
-func spanOf(s float64) string { return format.Duration(time.Duration(s * float64(time.Second))) }
+func spanOf(s float64) string { return human.Duration(time.Duration(s * float64(time.Second))) }
 
 // rangeText is empty if nothing is known.
 func rangeText(r *result.Range, text func(*float64) string) string {

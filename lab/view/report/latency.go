@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -71,7 +72,7 @@ func standstillText(r *result.Result) string {
 	if len(r.Standstills) == 0 || r.Availability == nil {
 		return ""
 	}
-	return fmt.Sprintf(", no valid answer for %s of it", seconds((1-*r.Availability)*r.DurationS))
+	return fmt.Sprintf(", no valid answer for %s of it", human.Seconds((1-*r.Availability)*r.DurationS))
 }
 
 // allRate is that of all operations, where some failed.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/live"
 )
@@ -72,7 +72,7 @@ func (v *screenful) line(tone, text string) {
 	if text == "" {
 		return
 	}
-	text = plain.Line(text) // what a server says must not steer the terminal
+	text = human.PlainLine(text) // what a server says must not steer the terminal
 	if utf8.RuneCountInString(text) > v.Width {
 		text = string([]rune(text)[:max(0, v.Width-1)]) + "…"
 	}
@@ -99,21 +99,21 @@ func (v *screenful) items(all ...string) {
 }
 
 func statusLines(g live.Snapshot) []string {
-	all := []string{fmt.Sprintf("users %s of %s", count(int64(g.Last.Users)), count(int64(g.State.Wanted)))}
+	all := []string{fmt.Sprintf("users %s of %s", human.Thousands(g.Last.Users), human.Thousands(g.State.Wanted))}
 	if g.State.Paused {
 		all = append(all, "PAUSED")
 	}
 	if g.State.LoadEnded() {
 		return append(all, "the load has ended", "Apdex steady "+score(g.State.Apdex),
-			fmt.Sprintf("failed %s", count(g.State.Failed)))
+			fmt.Sprintf("failed %s", human.Thousands(g.State.Failed)))
 	}
 	minute := merged(g.Zones)
 	all = append(all, fmt.Sprintf("%.1f ops/s", g.Ops), "Apdex "+zonesScore(minute)+" last minute",
 		"steady "+score(g.State.Apdex),
-		"95 % "+millis(g.P95)+" ms", fmt.Sprintf("failed %s", count(g.State.Failed)),
+		"95 % "+millis(g.P95)+" ms", fmt.Sprintf("failed %s", human.Thousands(g.State.Failed)),
 		fmt.Sprintf("lag %s ms", millis(&g.Last.Lag)))
 	if g.Last.Backlog > 0 {
-		all = append(all, fmt.Sprintf("%s waiting for a slot", count(int64(g.Last.Backlog))))
+		all = append(all, fmt.Sprintf("%s waiting for a slot", human.Thousands(g.Last.Backlog)))
 	}
 	return all
 }
@@ -222,10 +222,10 @@ func (v *screenful) operation(op live.Operation, c apdex.Counts, wide bool) {
 	if cells := v.titleCells(); utf8.RuneCountInString(title) > cells {
 		title = string([]rune(title)[:cells-1]) + "…"
 	}
-	text := fmt.Sprintf("%-*s %7s  %6s  %s", v.titleCells(), title, count(c.N()), zonesScore(c), band)
+	text := fmt.Sprintf("%-*s %7s  %6s  %s", v.titleCells(), title, human.Thousands(c.N()), zonesScore(c), band)
 	if wide {
-		text = fmt.Sprintf("%-*s %7s  %7s  %6s  %-*s  %s", titleCells, title, millis(&op.TargetMS), count(c.N()),
-			zonesScore(c), barCells, gauge, band)
+		text = fmt.Sprintf("%-*s %7s  %7s  %6s  %-*s  %s", titleCells, title, millis(&op.TargetMS),
+			human.Thousands(c.N()), zonesScore(c), barCells, gauge, band)
 	}
 	v.line(bandTones[band], text)
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
 )
 
@@ -31,7 +31,7 @@ func SideBySide(w io.Writer, all []*result.Result) error {
 	}
 	b.WriteString("\n  These are single runs: ignore a difference no larger than that between two equal runs.\n\n")
 	differing(&b, all)
-	_, err := io.WriteString(w, plain.Text(b.String()))
+	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
 }
 
@@ -54,9 +54,9 @@ func sums(all []*result.Result) *table {
 	}
 	row("Apdex", func(r *result.Result) string { return markedScore(r.Apdex, r.Ops) })
 	row("95 % interval", func(r *result.Result) string { return interval(r.Interval) })
-	row("users", func(r *result.Result) string { return count(int64(r.Users)) })
+	row("users", func(r *result.Result) string { return human.Thousands(r.Users) })
 	row("operations per second", func(r *result.Result) string { return fmt.Sprintf("%.1f", r.OpsPerS) })
-	row("failed", func(r *result.Result) string { return count(r.Errors + r.Overload) })
+	row("failed", func(r *result.Result) string { return human.Thousands(r.Errors + r.Overload) })
 	row("CPU of the database", func(r *result.Result) string { return percent(r.Conditions.CPU.Database) })
 	row("audit", func(r *result.Result) string { return auditWord(r.Audit) })
 	row("verdict", verdict)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 )
@@ -40,7 +40,7 @@ func Summary(w io.Writer, r *result.Result, page string) error {
 	if page != "" {
 		b.WriteString("report: " + page + "\n") // never broken: it is for copying
 	}
-	_, err := io.WriteString(w, plain.Text(b.String()))
+	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
 }
 
@@ -57,8 +57,8 @@ func headline(r *result.Result) string {
 }
 
 func facts(r *result.Result) string {
-	text := fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)), count(r.Ops),
-		seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r))
+	text := fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", human.Thousands(r.Users),
+		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r))
 	if p := profile(r.Conditions.Load.Profile); p != "" {
 		text += "; profile " + p
 	}
@@ -110,7 +110,7 @@ func errorsOf(r *result.Result) (texts []string) {
 		if n := len(who[text]); n > 1 {
 			what = fmt.Sprintf("%d operations", n)
 		}
-		texts = append(texts, fmt.Sprintf("%s, %s times: %s", what, count(times[text]), text))
+		texts = append(texts, fmt.Sprintf("%s, %s times: %s", what, human.Thousands(times[text]), text))
 	}
 	return texts
 }
@@ -155,7 +155,8 @@ func worst(b *strings.Builder, r *result.Result) error {
 	}
 	t.add(first, "T ms", "count", "failed", "Apdex", "band", "p95 ms", "p95/T")
 	for _, op := range all[:min(worstShown, len(all))] {
-		t.add(op.ID, count(int64(op.TargetMS)), count(op.Ops), count(op.Errors+op.Overload),
+		t.add(op.ID, human.Thousands(int64(op.TargetMS)), human.Thousands(op.Ops),
+			human.Thousands(op.Errors+op.Overload),
 			markedScore(op.Apdex, op.Ops), string(op.Band), ofAll(op, p95), headroom(op))
 	}
 	if err := t.write(b); err != nil {
@@ -193,7 +194,7 @@ func limit(r *result.Result) string {
 	}
 	most := slices.MaxFunc(d.Ledger, func(a, b result.LedgerLine) int { return cmp.Compare(a.S, b.S) })
 	return fmt.Sprintf("limiting resource: none found; most time goes to %s (%s); processors %s", most.Name,
-		portionOf(most.Share), percent(r.Conditions.CPU.Machine))
+		human.Percent1(most.Share), percent(r.Conditions.CPU.Machine))
 }
 
 // ending is the line that scripts look for.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"plimsoll/ground/plain"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 )
@@ -30,7 +30,7 @@ func Text(w io.Writer, r *result.Result) error {
 		return err
 	}
 	foot(&b, r)
-	_, err := io.WriteString(w, plain.Text(b.String()))
+	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
 }
 
@@ -41,8 +41,9 @@ func head(b *strings.Builder, r *result.Result) {
 	}
 	b.WriteString("\n")
 	b.WriteString(headline(r))
-	b.WriteString(Wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", count(int64(r.Users)),
-		count(r.Ops), seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r)), "  ", "  ") + "\n")
+	b.WriteString(Wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", human.Thousands(r.Users),
+		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r)),
+		"  ", "  ") + "\n")
 	for _, reason := range r.InvalidReasons {
 		b.WriteString(Wrap(reason, "  not valid: ", "             "))
 	}
@@ -60,8 +61,8 @@ func scores(b *strings.Builder, operations []result.Operation) error {
 	small := false
 	for _, op := range operations {
 		small = small || op.Ops > 0 && op.Ops < apdex.SmallGroup
-		t.add(op.ID, count(int64(op.TargetMS)), count(op.Ops), count(op.Refused), count(op.Errors+op.Overload),
-			markedScore(op.Apdex, op.Ops), string(op.Band),
+		t.add(op.ID, human.Thousands(int64(op.TargetMS)), human.Thousands(op.Ops), human.Thousands(op.Refused),
+			human.Thousands(op.Errors+op.Overload), markedScore(op.Apdex, op.Ops), string(op.Band),
 			ofAll(op, p50), ofAll(op, p95), ofAll(op, p99), ofAll(op, longest))
 	}
 	if err := t.write(b); err != nil {
@@ -102,14 +103,15 @@ func checked(a result.Audit) string {
 	if !a.Done {
 		return ""
 	}
-	return fmt.Sprintf(" (%d %s%s, %.1f s)", a.Checks, plural(a.Checks, "check"), auditMode(a), a.DurationS)
+	return fmt.Sprintf(" (%s%s, %.1f s)", human.Count(a.Checks, "check"), auditMode(a), a.DurationS)
 }
 
 func foot(b *strings.Builder, r *result.Result) {
 	b.WriteString("\n")
 	for _, op := range r.Operations {
 		for _, e := range op.ErrorTexts[:min(3, len(op.ErrorTexts))] {
-			b.WriteString(Wrap(fmt.Sprintf("%s x %s", count(e.Count), e.Text), "  failed: "+op.ID+" ", "          "))
+			b.WriteString(Wrap(fmt.Sprintf("%s x %s", human.Thousands(e.Count), e.Text), "  failed: "+op.ID+" ",
+				"          "))
 		}
 	}
 	for _, e := range r.Events {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 	"plimsoll/web"
@@ -66,10 +67,10 @@ type operation struct {
 func newView(r *result.Result) *view {
 	v := &view{
 		Run: r, RunTitle: title(r), ERP: !r.Audit.None, Score: markedScore(r.Apdex, r.Ops), ScoreNote: scoreNote(r),
-		Users: count(int64(r.Users)),
+		Users: human.Thousands(r.Users),
 		Gauge: gauge(r), Tiles: tiles(r),
-		SteadyFrom: seconds(r.Series.SteadyFromS), SteadyTo: seconds(r.Series.SteadyToS),
-		IntervalText: seconds(r.Series.IntervalS),
+		SteadyFrom: human.Seconds(r.Series.SteadyFromS), SteadyTo: human.Seconds(r.Series.SteadyToS),
+		IntervalText: human.Seconds(r.Series.IntervalS),
 		Audit:        auditLine(r.Audit), AuditTone: "bad", Conditions: conditions(r),
 	}
 	if before := r.AuditBefore; before != nil {
@@ -92,7 +93,7 @@ func newView(r *result.Result) *view {
 			v.Beyond = append(v.Beyond, v.Operations[len(v.Operations)-1])
 		}
 		for _, e := range op.ErrorTexts {
-			v.Errors = append(v.Errors, failure{op.ID, count(e.Count), e.SQLState, e.Text})
+			v.Errors = append(v.Errors, failure{op.ID, human.Thousands(e.Count), e.SQLState, e.Text})
 		}
 	}
 	v.AllWithin = withinText(within, len(v.Beyond))
@@ -120,7 +121,7 @@ func alwaysWithin(h apdex.Histogram) bool { return h[0] > 0 && h == apdex.Histog
 
 // withinText describes the operations that have no bar.
 func withinText(within, others int) string {
-	was := plural(within, "operation") + " were"
+	was := "operations were"
 	if within == 1 {
 		was = "operation was"
 	}
@@ -158,7 +159,7 @@ func scoreNote(r *result.Result) string {
 		return "Nothing was measured."
 	}
 	note := fmt.Sprintf("%s %s over %s operations%s, weighted by priority", intervalName(r), interval(r.Interval),
-		count(r.Ops), refusals(r.RefusedShare))
+		human.Thousands(r.Ops), refusals(r.RefusedShare))
 	if r.IntervalBasis != nil {
 		note += "; " + intervalNote(r.IntervalBasis)
 	}
@@ -169,10 +170,10 @@ func tiles(r *result.Result) []tile {
 	c := r.Conditions
 	failed := r.Errors + r.Overload
 	all := []tile{
-		{Name: "Users", Value: count(int64(r.Users))},
+		{Name: "Users", Value: human.Thousands(r.Users)},
 		{Name: "Throughput", Value: fmt.Sprintf("%.1f", r.OpsPerS), Unit: "per s",
-			More: count(r.Ops) + " operations in " + seconds(r.DurationS) + allRate(r)},
-		{Name: "Failed", Value: count(failed), More: count(r.Refused) + " refused by controls"},
+			More: human.Thousands(r.Ops) + " operations in " + human.Seconds(r.DurationS) + allRate(r)},
+		{Name: "Failed", Value: human.Thousands(failed), More: human.Thousands(r.Refused) + " refused by controls"},
 		{Name: "Database CPU", Value: percent(c.CPU.Database), More: fmt.Sprintf("of %d cores", c.Machine.Cores)},
 		{Name: "Generator", Value: millis(&r.Generator.LagMSP99), Unit: "ms lag p99",
 			More: percent(r.Generator.CPUShare) + " of the cores"},
@@ -186,10 +187,10 @@ func tiles(r *result.Result) []tile {
 		all = slices.Insert(all, 3, books)
 	}
 	if think := c.Load.Think; think != nil {
-		all[0].More = "mean think time " + seconds(think.MeanS)
+		all[0].More = "mean think time " + human.Seconds(think.MeanS)
 	}
 	if a := c.Load.Arrivals; a != nil {
-		all[0] = tile{Name: "Sessions", Value: count(int64(r.Users)),
+		all[0] = tile{Name: "Sessions", Value: human.Thousands(r.Users),
 			More: fmt.Sprintf("for %g %s arrivals per s", a.RatePerS, a.Spacing)}
 	}
 	if rate := r.OpsPerSInterval; rate != nil {
@@ -213,10 +214,10 @@ func auditWord(a result.Audit) string {
 
 func viewOperation(op result.Operation) operation {
 	v := operation{
-		ID: op.ID, Title: op.Title, Target: seconds(op.TargetMS / 1000), Score: markedScore(op.Apdex, op.Ops),
+		ID: op.ID, Title: op.Title, Target: human.Seconds(op.TargetMS / 1000), Score: markedScore(op.Apdex, op.Ops),
 		Band:  string(op.Band),
-		Count: count(op.Ops), Refused: count(op.Refused), RefusedShare: shareText(op.RefusedShare),
-		Failed:    count(op.Errors + op.Overload),
+		Count: human.Thousands(op.Ops), Refused: human.Thousands(op.Refused), RefusedShare: shareText(op.RefusedShare),
+		Failed:    human.Thousands(op.Errors + op.Overload),
 		AnyFailed: op.Errors+op.Overload > 0,
 		P50:       ofAll(op, p50), P95: ofAll(op, p95), P99: ofAll(op, p99), Max: ofAll(op, longest), Own: ownWait(op),
 		Headroom: headroom(op), Replaced: replaced(op), Bar: bar(op.HistogramT),
@@ -240,8 +241,8 @@ func (v *view) addOverTime(s result.Series) {
 		Columns: []string{"from, s", "users", "answers", "failed", "Apdex", "p50 ms", "p95 ms", "p99 ms", "lag ms"}}
 	for i := 0; i < len(s.T); i += v.Step {
 		v.OverTime.Rows = append(v.OverTime.Rows, []string{
-			fmt.Sprintf("%g", s.T[i]), count(s.Users[i]), count(s.OK[i] + s.Refused[i]),
-			count(s.Errors[i] + s.Overload[i]),
+			fmt.Sprintf("%g", s.T[i]), human.Thousands(s.Users[i]), human.Thousands(s.OK[i] + s.Refused[i]),
+			human.Thousands(s.Errors[i] + s.Overload[i]),
 			score(s.Apdex[i]), millis(s.P50MS[i]), millis(s.P95MS[i]), millis(s.P99MS[i]), millis(&s.LagMSMax[i]),
 		})
 	}

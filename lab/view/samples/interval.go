@@ -18,7 +18,7 @@ type Range struct {
 	lows, highs [2]float64
 }
 
-// The intervals' definition is that of the report: docs/design and lab/load/bootstrap say where it comes from. Only its
+// The intervals' definition is that of the report: docs/design and lab/stats say where it comes from. Only its
 // figures are here once more.
 const (
 	z975       = 1.959963984540054

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/lock"
 )
@@ -32,7 +33,7 @@ func (s *Server) logRequest(e *Endpoint, r *request, f *failure, p phases, cost 
 	if !s.events.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
-	about := []any{"operation", e.Operation, "ms", milliseconds(p.body + p.queue + p.work)}
+	about := []any{"operation", e.Operation, "ms", human.MS(p.body + p.queue + p.work)}
 	if r.session != nil {
 		about = append(about, "user", r.user.Code, "organisation", r.user.Organisation.String())
 	}
@@ -43,7 +44,7 @@ func (s *Server) logRequest(e *Endpoint, r *request, f *failure, p phases, cost 
 	case f != nil && f.Code == codeRefused:
 		say(eventRefused, "control", f.Control.ID)
 	case f != nil && f.Code == codeLocked:
-		say(eventLockTimeout, "holders", f.holders, "waited_ms", milliseconds(p.work))
+		say(eventLockTimeout, "holders", f.holders, "waited_ms", human.MS(p.work))
 	case f != nil && statusOf(f.Code) >= 500:
 		say(eventFailed, "code", f.Code)
 	}
@@ -51,8 +52,8 @@ func (s *Server) logRequest(e *Endpoint, r *request, f *failure, p phases, cost 
 		say(eventRetried, "retries", cost.Retries)
 	}
 	if s.config.Slow > 0 && p.body+p.queue+p.work >= s.config.Slow {
-		say(eventSlow, "body_ms", milliseconds(p.body), "queue_ms", milliseconds(p.queue), "work_ms",
-			milliseconds(p.work), "statements", cost.Statements, "round_trips", cost.RoundTrips)
+		say(eventSlow, "body_ms", human.MS(p.body), "queue_ms", human.MS(p.queue), "work_ms",
+			human.MS(p.work), "statements", cost.Statements, "round_trips", cost.RoundTrips)
 	}
 	if t != nil {
 		s.events.Info(eventTrace, "trace", t)
@@ -81,7 +82,7 @@ func (s *Server) explain(f *failure, err error, organisation string) {
 	story, _ := s.watch.Story(timeout.Backend)
 	f.Lock = &lockShown{Holders: []holderShown{}}
 	for _, h := range story.Holders {
-		shown := holderShown{HeldMS: milliseconds(h.Held.Round(time.Millisecond)), State: h.State,
+		shown := holderShown{HeldMS: human.MS(h.Held.Round(time.Millisecond)), State: h.State,
 			Operation: h.Operation}
 		f.holders = append(f.holders, named(h))
 		if h.Organisation == organisation && h.Organisation != "" {
@@ -112,6 +113,6 @@ func named(h lock.Holder) map[string]any {
 	return map[string]any{
 		"backend": h.Backend, "worker": h.Worker, "user": h.User, "operation": h.Operation,
 		"organisation": h.Organisation,
-		"state":        h.State, "held_ms": milliseconds(h.Held),
+		"state":        h.State, "held_ms": human.MS(h.Held),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/ground/human"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/temptable"
 )
@@ -80,17 +81,15 @@ func processorTime(do func()) any {
 	if !known {
 		return unavailable
 	}
-	return milliseconds(after - before)
+	return human.MS(after - before)
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func newTrace(operation string, status int, p phases, cost database.Counters, t *database.Trace, workerCPU any) *trace {
 	result := &trace{
-		Operation: operation, Status: status, TotalMS: milliseconds(p.total()),
-		BodyMS: milliseconds(p.body), QueueMS: milliseconds(p.queue),
-		WorkMS: milliseconds(p.work), FlushMS: milliseconds(p.flush),
-		AcquireMS: milliseconds(t.Acquire), Statements: cost.Statements,
+		Operation: operation, Status: status, TotalMS: human.MS(p.total()),
+		BodyMS: human.MS(p.body), QueueMS: human.MS(p.queue),
+		WorkMS: human.MS(p.work), FlushMS: human.MS(p.flush),
+		AcquireMS: human.MS(t.Acquire), Statements: cost.Statements,
 		RoundTrips: cost.RoundTrips, Retries: cost.Retries,
 		TempTables: cost.TempTables, WALBytes: unavailable, BackendCPU: unavailable, WorkerCPU: workerCPU,
 	}
@@ -98,14 +97,14 @@ func newTrace(operation string, status int, p phases, cost database.Counters, t 
 		result.WALBytes = *t.WALBytes
 	}
 	if t.BackendCPU != nil {
-		result.BackendCPU = milliseconds(*t.BackendCPU)
+		result.BackendCPU = human.MS(*t.BackendCPU)
 	}
 	var talked time.Duration
 	for _, step := range t.Trips {
 		talked += step.Took
-		result.Trips = append(result.Trips, trip{milliseconds(step.Took), step.Statements})
+		result.Trips = append(result.Trips, trip{human.MS(step.Took), step.Statements})
 	}
-	result.DatabaseMS = milliseconds(talked)
+	result.DatabaseMS = human.MS(talked)
 	return result
 }
 

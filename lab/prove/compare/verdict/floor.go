@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // splits is the number of ways in which the runs of one side are split into halves.
@@ -18,7 +16,7 @@ const splits = 400
 // of the runs, so its effect is divided by √2. It is a share if all figures are positive and no amount is asked for,
 // otherwise an amount; false: too few runs.
 func Floor(side []float64, amount bool, seed uint64) (floor float64, known bool) {
-	figures := allStrata(strata(side, nil)).base
+	figures := allStrata(strata(side, nil)).Base
 	if len(figures) < RunsMin {
 		return 0, false
 	}
@@ -31,14 +29,13 @@ func Floor(side []float64, amount bool, seed uint64) (floor float64, known bool)
 	for range splits {
 		halves := strata(side, nil)
 		for i, s := range halves {
-			rng.Shuffle(len(s.base), func(x, y int) { s.base[x], s.base[y] = s.base[y], s.base[x] })
-			half := len(s.base) / 2
-			halves[i] = stratum{s.base[:half], s.base[half : 2*half]}
+			rng.Shuffle(len(s.Base), func(x, y int) { s.Base[x], s.Base[y] = s.Base[y], s.Base[x] })
+			half := len(s.Base) / 2
+			halves[i] = stats.Stratum{Base: s.Base[:half], Variant: s.Base[half : 2*half]}
 		}
-		effects = append(effects, math.Abs(ratio.Median(differences(halves))))
+		effects = append(effects, math.Abs(stats.Median(stats.Differences(halves))))
 	}
-	slices.Sort(effects)
-	floor = stat.Quantile(0.95, stat.Empirical, effects, nil) / math.Sqrt2
+	floor = stats.Percentile(effects, 0.95) / math.Sqrt2
 	if isRatio {
 		floor = math.Expm1(floor)
 	}

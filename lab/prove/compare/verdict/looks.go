@@ -3,7 +3,7 @@ package verdict
 import (
 	"math"
 
-	"github.com/aclements/go-moremath/stats"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Look is a point at which a comparison may stop: after so many pairs, with its part of the error.
@@ -128,7 +128,7 @@ func (r *Row) needs(distance, tail float64) float64 {
 	if distance <= 0 {
 		return math.Inf(1)
 	}
-	need := 2 * math.Pow(r.spread*(quantile(1-tail)+power80)/distance, 2) / efficiency
+	need := 2 * math.Pow(r.spread*(distuv.UnitNormal.Quantile(1-tail)+power80)/distance, 2) / efficiency
 	if need >= separatesAny {
 		return need
 	}
@@ -138,5 +138,3 @@ func (r *Row) needs(distance, tail float64) float64 {
 	}
 	return float64(n)
 }
-
-func quantile(p float64) float64 { return stats.InvCDF(stats.StdNormal)(p) }

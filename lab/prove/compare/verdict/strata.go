@@ -2,16 +2,13 @@ package verdict
 
 import (
 	"math"
-	"slices"
+
+	"plimsoll/lab/stats"
 )
 
 // stratumMin is the number of pairs that a stratum has at least. Fewer would follow the machine more closely, but then
 // a comparison that is decided at its first look, after 8 pairs, could not tell one operation from chance among dozens.
 const stratumMin = 5
-
-// stratum is a stretch of the session: its runs are compared with each other alone. A virtual machine is faster for
-// some minutes and slower for others, and what both sides have in common must not hide what they differ by.
-type stratum struct{ base, variant []float64 }
 
 // stretches splits rounds into strata of equal length: the first round of each, and the end.
 func stretches(rounds int) (bounds []int) {
@@ -22,11 +19,14 @@ func stretches(rounds int) (bounds []int) {
 	return bounds
 }
 
-// strata splits figures in the order of their rounds, and leaves out runs that have none.
-func strata(base, variant []float64) (all []stratum) {
+// strata splits figures in the order of their rounds, and leaves out runs that have none. A stratum is a stretch of the
+// session: a virtual machine is faster for some minutes and slower for others, and what both sides have in common must
+// not hide what they differ by.
+func strata(base, variant []float64) (all []stats.Stratum) {
 	bounds := stretches(max(len(base), len(variant)))
 	for i, from := range bounds[:len(bounds)-1] {
-		all = append(all, stratum{known(base, from, bounds[i+1]), known(variant, from, bounds[i+1])})
+		all = append(all, stats.Stratum{Base: known(base, from, bounds[i+1]),
+			Variant: known(variant, from, bounds[i+1])})
 	}
 	return all
 }
@@ -41,31 +41,18 @@ func known(figures []float64, from, to int) (some []float64) {
 }
 
 // allStrata are the figures of all strata.
-func allStrata(strata []stratum) (all stratum) {
+func allStrata(strata []stats.Stratum) (all stats.Stratum) {
 	for _, s := range strata {
-		all.base, all.variant = append(all.base, s.base...), append(all.variant, s.variant...)
+		all.Base, all.Variant = append(all.Base, s.Base...), append(all.Variant, s.Variant...)
 	}
-	return all
-}
-
-// differences of all figures of each stratum, in order of size.
-func differences(strata []stratum) (all []float64) {
-	for _, s := range strata {
-		for _, x := range s.base {
-			for _, y := range s.variant {
-				all = append(all, y-x)
-			}
-		}
-	}
-	slices.Sort(all)
 	return all
 }
 
 // spreadOf is the standard deviation within the sides of the strata, pooled.
-func spreadOf(strata []stratum) float64 {
+func spreadOf(strata []stats.Stratum) float64 {
 	squares, free := 0.0, 0
 	for _, s := range strata {
-		for _, side := range [][]float64{s.base, s.variant} {
+		for _, side := range [][]float64{s.Base, s.Variant} {
 			mean := 0.0
 			for _, v := range side {
 				mean += v / float64(len(side))

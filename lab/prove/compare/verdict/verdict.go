@@ -15,11 +15,10 @@
 package verdict
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
-	"plimsoll/lab/prove/ratio"
+	"plimsoll/lab/stats"
 )
 
 // Verdict about the second system.
@@ -38,7 +37,7 @@ const (
 const Alpha = 0.05
 
 // RunsMin of each side: with 3 and 3, complete separation happens by chance once in ten.
-const RunsMin = ratio.RunsMin
+const RunsMin = stats.RunsMin
 
 // rounding is the share of the largest difference that the middle of two opposite ones may be off 0 by.
 const rounding = 1e-12
@@ -106,16 +105,16 @@ type Row struct {
 // none is NaN. They must not be infinite.
 func Of(base, variant []float64, rule Rule) Row {
 	all := allStrata(strata(base, variant))
-	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(all.base), len(all.variant)}, P: 1, PHolm: 1,
+	r := Row{Verdict: TooFew, Scale: Difference, Runs: [2]int{len(all.Base), len(all.Variant)}, P: 1, PHolm: 1,
 		PEqual: 1, PEqualHolm: 1, rule: rule}
-	r.Base, r.Variant, r.Margin = ratio.Median(all.base), ratio.Median(all.variant), rule.Margin
-	if len(all.base) == 0 || len(all.variant) == 0 {
+	r.Base, r.Variant, r.Margin = stats.Median(all.Base), stats.Median(all.Variant), rule.Margin
+	if len(all.Base) == 0 || len(all.Variant) == 0 {
 		return r
 	}
 	margin := rule.Margin
 	switch {
 	case rule.Amount:
-	case slices.Min(all.base) > 0 && slices.Min(all.variant) > 0:
+	case slices.Min(all.Base) > 0 && slices.Min(all.Variant) > 0:
 		r.Scale = Ratio
 		base, variant, margin = logs(base), logs(variant), math.Log1p(rule.Margin)
 	default:
@@ -127,12 +126,12 @@ func Of(base, variant []float64, rule Rule) Row {
 }
 
 // measure fills in effect, interval and test from figures on the scale of the test.
-func (r *Row) measure(strata []stratum, margin float64) {
-	all := differences(strata)
+func (r *Row) measure(strata []stats.Stratum, margin float64) {
+	all := stats.Differences(strata)
 	if len(all) == 0 { // no stratum has both sides
 		return
 	}
-	r.move = ratio.Median(all)
+	r.move = stats.Median(all)
 	if math.Abs(r.move) < rounding*max(-all[0], all[len(all)-1]) {
 		r.move = 0
 	}
@@ -147,10 +146,10 @@ func (r *Row) measure(strata []stratum, margin float64) {
 	}
 	r.shift = above - below
 	r.Above, r.Below = float64(above)/float64(len(all)), float64(below)/float64(len(all))
-	chances := atMost(strata)
-	k, confidence := rank(chances, r.rule.alpha())
+	chances := stats.BelowAtMost(strata)
+	k, confidence := stats.IntervalRank(chances, r.rule.alpha())
 	r.Low, r.High, r.Confidence = all[k-1], all[len(all)-k], confidence
-	r.spread, r.P, r.PEqual = spreadOf(strata), test(strata), testEqual(all, chances, margin)
+	r.spread, r.P, r.PEqual = spreadOf(strata), stats.RankTest(strata), testEqual(all, chances, margin)
 	r.Effect = r.move
 	if r.Scale == Ratio {
 		r.Effect, r.Low, r.High = math.Exp(r.move), math.Exp(r.Low), math.Exp(r.High)
@@ -204,32 +203,19 @@ func testEqual(differences, chances []float64, margin float64) float64 {
 }
 
 // Holm corrects the rows of one family: with many rows one of them looks different, or equal, by chance. Both kinds of
-// verdict are corrected, each for itself. S. Holm, "A simple sequentially rejective multiple test procedure", 1979.
+// verdict are corrected, each for itself (stats.Holm).
 func Holm(rows []*Row) {
-	holm(rows, func(r *Row) (p float64, corrected, factor *float64) { return r.P, &r.PHolm, &r.factor })
-	holm(rows, func(r *Row) (p float64, corrected, factor *float64) {
-		return r.PEqual, &r.PEqualHolm, &r.factorEqual
-	})
-	for _, r := range rows {
+	p, equal := make([]float64, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		p[i], equal[i] = r.P, r.PEqual
+	}
+	correctedP, factors := stats.Holm(p)
+	correctedEqual, factorsEqual := stats.Holm(equal)
+	for i, r := range rows {
+		r.PHolm, r.factor, r.PEqualHolm, r.factorEqual = correctedP[i], factors[i], correctedEqual[i], factorsEqual[i]
 		if r.Verdict != TooFew {
 			r.decide(r.testMargin())
 		}
-	}
-}
-
-func holm(rows []*Row, part func(*Row) (p float64, corrected, factor *float64)) {
-	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(x, y *Row) int {
-		p, _, _ := part(x)
-		q, _, _ := part(y)
-		return cmp.Compare(p, q)
-	})
-	most := 0.0
-	for i, r := range order {
-		p, corrected, factor := part(r)
-		*factor = float64(len(order) - i)
-		most = max(most, min(1, p**factor))
-		*corrected = most
 	}
 }
 

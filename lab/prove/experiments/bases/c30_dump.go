@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/storage"
@@ -20,6 +20,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/statement"
 )
 
@@ -96,10 +97,10 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 	gain := trial.Ratio{Of: on(restoreTime), To: trial.At(fsyncOff, restoreTime)}
 	built := trial.Computed{As: "share of the time that builds indexes, those of primary keys included",
 		Format: "%.0f %%", Formula: func(m *trial.Measurements) float64 {
-			return trial.Middle(m.Figures(on(indexShare))) + trial.Middle(m.Figures(on(keyShare)))
+			return stats.Median(m.Figures(on(indexShare))) + stats.Median(m.Figures(on(keyShare)))
 		}}
 	long := trial.Criterion{Of: trial.Computed{As: "restore", Format: "%.0f s",
-		Formula: func(m *trial.Measurements) float64 { return trial.Middle(m.Figures(on(restoreTime))) }},
+		Formula: func(m *trial.Measurements) float64 { return stats.Median(m.Figures(on(restoreTime))) }},
 		Confirm: trial.AtLeast(c30Long), Unless: "indexes of a base that fits into memory are built there"}
 	lostWith := func(name string) trial.Computed {
 		return trial.Computed{As: "bases lost in " + powerCut + "s with " + name, Format: "%.0f",
@@ -139,7 +140,7 @@ func restoredDump(b site.Bench, s *site.Site) trial.Trial {
 			{Name: powerCut, Text: fmt.Sprintf("simulated from the journal of lab/crash: %s rows are loaded, "+
 				"acknowledged and checkpointed; then unflushed data survives wholly, in part or not at all. A "+
 				"base is lost if the server does not start, or rows are missing or unreadable",
-				format.Thousands(c30CutRows))},
+				human.Thousands(c30CutRows))},
 		},
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/claims"
@@ -120,7 +120,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 		trial.Median{Of: trial.At(fewFiles, filesThere), Format: "%.0f"}), trial.Say(text, values...)}
 	return trial.Trial{
 		Text: fmt.Sprintf("start, checkpoint, vacuum, dump and scans of a server with %d bases of %s tables, and of "+
-			"one with a base of %d", baseCount(b), format.Thousands(tablesOf(b)), c38Few),
+			"one with a base of %d", baseCount(b), human.Thousands(tablesOf(b)), c38Few),
 		Overhead: making, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "files of the server, about", Value: filesOf(b)},
@@ -129,7 +129,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "bases", Text: fmt.Sprintf("empty tables with 3 or 4 indexes; the first base is created, the "+
 				"others are copies of its files (report: %d bases of %s tables and 20,000 indexes)", c38Bases,
-				format.Thousands(c38Tables))},
+				human.Thousands(c38Tables))},
 			{Name: "turns", Text: fmt.Sprintf("the server is started, %d tables get a row before the checkpoint, it "+
 				"is killed, started again and stopped; the kernel keeps its caches", c38Written)},
 			{Name: "operations", Text: "the verdict is on those that touch the files of all bases; vacuum, dump and " +
@@ -140,7 +140,7 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 
 // makeBases makes the tables of one base, and the others as its copies.
 func makeBases(ctx context.Context, o *site.OwnCluster, tables, bases int, r *trial.Record) error {
-	r.Say("making tables, %s in each base; bases: %d", format.Thousands(tables), bases)
+	r.Say("making tables, %s in each base; bases: %d", human.Thousands(tables), bases)
 	return o.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
 		if err := site.Admin(ctx, c, "", "DROP DATABASE IF EXISTS many_1 WITH (FORCE)",
 			"CREATE DATABASE many_1"); err != nil {
@@ -157,18 +157,15 @@ END $$`, tables, c38Batch))
 		if err != nil {
 			return err
 		}
-		conn, err := pgx.Connect(ctx, c.DSN("").Secret())
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-		for n := 2; n <= bases; n++ {
-			if err := postgres.CopyDatabase(ctx, conn, "many_1", fmt.Sprintf("many_%d", n)); err != nil {
-				return err
+		return postgres.With(ctx, c.DSN("").Secret(), func(conn *pgx.Conn) error {
+			for n := 2; n <= bases; n++ {
+				if err := postgres.CopyDatabase(ctx, conn, "many_1", fmt.Sprintf("many_%d", n)); err != nil {
+					return err
+				}
+				r.Within(0, fmt.Sprintf("base %d of %d", n, bases))
 			}
-			r.Within(0, fmt.Sprintf("base %d of %d", n, bases))
-		}
-		return nil
+			return nil
+		})
 	})
 }
 
@@ -199,11 +196,18 @@ func filesTurn(o *site.OwnCluster) trial.Turn {
 
 // measureBase does what an administrator does to one base, and to all.
 func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error {
-	conn, err := pgx.Connect(ctx, c.DSN("many_1").Secret())
-	if err != nil {
+	if err := postgres.With(ctx, c.DSN("many_1").Secret(), func(conn *pgx.Conn) error {
+		return measureStatements(ctx, conn, f)
+	}); err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	began := time.Now()
+	err := site.Program(ctx, c, "many_1", io.Discard, "pg_dump", "--schema-only")
+	f[dumpTime] = time.Since(began).Seconds()
+	return err
+}
+
+func measureStatements(ctx context.Context, conn *pgx.Conn, f trial.Figures) error {
 	if err := site.Execute(ctx, conn, fmt.Sprintf(`DO $$ BEGIN FOR i IN 1 .. %d LOOP
 		EXECUTE format('INSERT INTO many_%%s SELECT coalesce(max(id), 0) + 1, coalesce(max(a), 0) + 1,
 			coalesce(max(b), 0) + 1, ''row'' FROM many_%%s', i, i); END LOOP; END $$`, c38Written)); err != nil {
@@ -221,10 +225,7 @@ func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error
 		}
 		f[one.series] = time.Since(began).Seconds()
 	}
-	began := time.Now()
-	err = site.Program(ctx, c, "many_1", io.Discard, "pg_dump", "--schema-only")
-	f[dumpTime] = time.Since(began).Seconds()
-	return err
+	return nil
 }
 
 // filesIn counts the files below a folder.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -105,13 +105,13 @@ func connectionLifetime(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
 		Text: fmt.Sprintf("%d connections with %s temp tables each reach the end of their lifetime, all at once or "+
 			"spread over time, on both flavours: the worst latency of other sessions", connections,
-			format.Thousands(tables)),
+			human.Thousands(tables)),
 		Overhead: 10 * time.Second,
 		Parts:    []trial.Part{part},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("%d connections with %d temp tables each (report: thousands), every "+
 				"third one with an index; they live %s, or that plus a random time of up to as long (report: 30 min "+
-				"plus up to 30 min)", connections, tables, format.Duration(c14Lives(b)))},
+				"plus up to 30 min)", connections, tables, human.Duration(c14Lives(b)))},
 			{Name: "others", Text: fmt.Sprintf("%d clients repeat an operation on %d pooled temp tables and a pause "+
 				"of %s; latency counts from when the operation was due; judged is the second with the greatest "+
 				"p99.9. Connections that have ended are opened again and get their tables again", site.Clients,
@@ -203,8 +203,8 @@ func (h *holders) turn(ctx context.Context, life database.Lifetime) (trial.Figur
 	if err := ended(ctx, h.others); err != nil {
 		return nil, err
 	}
-	return trial.Figures{worstTime: bySecond, site.P99Time: site.Quantile(times, 0.99),
-		site.MedianTime: site.Quantile(times, 0.5)}, nil
+	return trial.Figures{worstTime: bySecond, site.P99Time: site.Percentile(times, 0.99),
+		site.MedianTime: site.Percentile(times, 0.5)}, nil
 }
 
 // refill uses every connection again and again, as a load does: those that have ended are opened and filled again.
@@ -245,7 +245,7 @@ func watch(ctx context.Context, db *database.Database, load queryBatch, until ti
 	})
 	for _, times := range seconds {
 		slices.Sort(times)
-		worst = max(worst, site.Quantile(times, 0.999))
+		worst = max(worst, site.Percentile(times, 0.999))
 		all = append(all, times...)
 	}
 	slices.Sort(all)

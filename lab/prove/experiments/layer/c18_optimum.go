@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -66,12 +66,12 @@ func poolOptimum(b site.Bench, s *site.Site) trial.Trial {
 				"drawn with weight 1/k^%g, %d temp tables each: %s different tables, more than the largest pool "+
 				"holds; "+
 				"every pool is full before it is measured", site.Clients, c18Load.kinds, c18Load.skew, c18Load.tables,
-				format.Thousands(c18Load.kinds*c18Load.tables))},
+				human.Thousands(c18Load.kinds*c18Load.tables))},
 			{Name: "optimum", Text: fmt.Sprintf("a pool of %s does more than one of %d and more than one of %s; "+
 				"beyond "+
 				"it memory and search cost: the largest pool takes more memory and does less",
-				format.Thousands(c18Optimum),
-				c18Small, format.Thousands(c18Beyond))},
+				human.Thousands(c18Optimum),
+				c18Small, human.Thousands(c18Beyond))},
 		},
 	}
 	t.ByEngine(func(engine string) trial.Rules {

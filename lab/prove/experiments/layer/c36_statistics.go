@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/operations"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -30,7 +30,7 @@ const (
 // c36Targets of the sides; the first is the base.
 var c36Targets = []int{100, 1000, 10_000}
 
-func targetSide(n int) string { return fmt.Sprintf("statistics target %s", format.Thousands(n)) }
+func targetSide(n int) string { return fmt.Sprintf("statistics target %s", human.Thousands(n)) }
 
 // statisticsTarget is the experiment behind C36: the ERP's own queries on copies of a base that differ in statistics.
 func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
@@ -88,22 +88,15 @@ func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
 // withStatistics copies the base and gathers statistics of a target.
 func withStatistics(ctx context.Context, base *site.SeparateBase, target int) (dsn string, err error) {
 	name := fmt.Sprintf("%s%d", c36Names, target)
-	admin, err := pgx.Connect(ctx, base.Cluster.DSN("").Secret())
-	if err != nil {
-		return "", err
-	}
-	err = errors.Join(postgres.CopyDatabase(ctx, admin, base.Name, name), site.Execute(ctx, admin,
-		fmt.Sprintf("ALTER DATABASE %s SET default_statistics_target = %d", name, target)),
-		admin.Close(context.WithoutCancel(ctx)))
+	err = postgres.With(ctx, base.Cluster.DSN("").Secret(), func(conn *pgx.Conn) error {
+		return errors.Join(postgres.CopyDatabase(ctx, conn, base.Name, name), site.Execute(ctx, conn,
+			fmt.Sprintf("ALTER DATABASE %s SET default_statistics_target = %d", name, target)))
+	})
 	if err != nil {
 		return "", fmt.Errorf("copy the base: %w", err)
 	}
 	dsn = base.Cluster.DSN(name).Secret()
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return "", err
-	}
-	return dsn, errors.Join(site.Execute(ctx, conn, "ANALYZE"), conn.Close(context.WithoutCancel(ctx)))
+	return dsn, postgres.Execute(ctx, dsn, "ANALYZE")
 }
 
 func dropStatistics(ctx context.Context, base *site.SeparateBase) (err error) {

@@ -2,7 +2,6 @@ package layer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -107,8 +106,8 @@ func (w *postingWorker) turn(length time.Duration, rate string) trial.Turn {
 		if err != nil || len(times) == 0 {
 			return nil, err
 		}
-		return trial.Figures{rate: float64(len(times)) / length.Seconds(), site.MedianTime: site.Quantile(times, 0.5),
-			site.P99Time: site.Quantile(times, 0.99)}, nil
+		return trial.Figures{rate: float64(len(times)) / length.Seconds(), site.MedianTime: site.Percentile(times, 0.5),
+			site.P99Time: site.Percentile(times, 0.99)}, nil
 	}
 }
 
@@ -244,12 +243,9 @@ const copiedBase = "turn_copy"
 // postOnCopy posts documents on a fresh copy of a base.
 func postOnCopy(ctx context.Context, c *cluster.Cluster, base string, turn time.Duration, n int) (f trial.Figures,
 	err error) {
-	admin, err := pgx.Connect(ctx, c.DSN("").Secret())
-	if err != nil {
-		return nil, err
-	}
-	err = errors.Join(postgres.CopyDatabase(ctx, admin, base, copiedBase), admin.Close(context.WithoutCancel(ctx)))
-	if err != nil {
+	if err := postgres.With(ctx, c.DSN("").Secret(), func(conn *pgx.Conn) error {
+		return postgres.CopyDatabase(ctx, conn, base, copiedBase)
+	}); err != nil {
 		return nil, fmt.Errorf("copy the base: %w", err)
 	}
 	w, err := openPosting(ctx, c.DSN(copiedBase).Secret(), classic, newAccounts())

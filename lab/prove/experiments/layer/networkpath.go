@@ -11,9 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // networkPath is a way to the server: directly, or through a delaying proxy. Its address is known while it is open.
@@ -112,22 +114,21 @@ func (p *networkPath) untrue(missed time.Duration, when string) string {
 // roundTrip is the median round trip of an empty query.
 func roundTrip(ctx context.Context, dsn string) (time.Duration, error) {
 	const warm, pings = 50, 201
-	conn, err := pgx.Connect(ctx, dsn)
+	var times []time.Duration
+	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		for range warm + pings {
+			began := time.Now()
+			if err := conn.Ping(ctx); err != nil {
+				return err
+			}
+			times = append(times, time.Since(began))
+		}
+		return nil
+	})
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var times []time.Duration
-	for range warm + pings {
-		began := time.Now()
-		if err := conn.Ping(ctx); err != nil {
-			return 0, err
-		}
-		times = append(times, time.Since(began))
-	}
-	times = times[warm:]
-	slices.Sort(times)
-	return times[pings/2], nil
+	return stats.Percentile(times[warm:], 0.5), nil
 }
 
 // delayed is a path to the same server with a delay; without one there is no proxy.

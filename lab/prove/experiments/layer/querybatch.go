@@ -200,7 +200,7 @@ func (q queryBatch) side(name string, server *site.Address, o database.Options, 
 			after := db.TempTables()
 			f := trial.Figures{
 				site.OperationRate: float64(len(times)) / turn.Seconds(),
-				site.MedianTime:    site.Quantile(times, 0.5), site.P99Time: site.Quantile(times, 0.99),
+				site.MedianTime:    site.Percentile(times, 0.5), site.P99Time: site.Percentile(times, 0.99),
 				tablesCreated: float64(after.Created-before.Created) / float64(len(times)),
 				emptyShare:    after.EmptyShare(),
 			}

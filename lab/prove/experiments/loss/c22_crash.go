@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // Defaults of C22.
@@ -100,7 +101,7 @@ func formulaFigures(report *crash.Report, f trial.Figures) {
 		f[formulaShare] = max(f[formulaShare], shareOf(c.LostMS, c.ExplainedMS),
 			shareOf(float64(c.LostWALBytes), float64(c.ExplainedWALBytes)))
 	}
-	f[logRate], f[longestFlush], f[unwatchedTime] = trial.Middle(rates), report.LongestFlushMS, report.LongestGapMS
+	f[logRate], f[longestFlush], f[unwatchedTime] = stats.Median(rates), report.LongestFlushMS, report.LongestGapMS
 }
 
 // shareOf what is explained, in percent.

@@ -8,10 +8,11 @@ import (
 
 	"plimsoll/erp/audit/damage"
 	"plimsoll/erp/fill"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // Defaults of C23.
@@ -77,7 +78,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 	}
 	hours := trial.Computed{As: "hours to audit as many documents as the report has", Format: "%.1f",
 		Formula: func(m *trial.Measurements) float64 {
-			if rate := trial.Middle(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
+			if rate := stats.Median(m.Figures(trial.At(undamagedBase, auditRate))); rate > 0 {
 				return float64(fill.ReportedTotal()) / rate / 3600
 			}
 			return math.NaN()
@@ -86,7 +87,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 		trial.Say("the undamaged base has %s violations", sum(undamagedBase, found, "")),
 		trial.Say("the audit reads %s objects/s: %s hours for the report's %s documents",
 			trial.Spread{Of: trial.At(undamagedBase, auditRate), Format: "%.0f"}, hours,
-			format.Thousands(fill.ReportedTotal()))}
+			human.Thousands(fill.ReportedTotal()))}
 	harmed.Measured = integrityMeasured()
 	return trial.Trial{
 		Text: fmt.Sprintf("in copies of a base at scale %.3g, %d damages to registers and %d to documents are "+

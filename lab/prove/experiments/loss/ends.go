@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
 	"plimsoll/lab/crash/image"
@@ -146,5 +146,5 @@ func countedEnds(what string, n, least int, unless string) trial.Criterion {
 func erpCondition(d time.Duration) claims.Condition {
 	return claims.Condition{Name: "load", Text: fmt.Sprintf("%d users carry out the ERP's key operations over HTTP "+
 		"without thinking, on %d workers of the shape %s, for %s before each end or between two", crash.SessionsDefault,
-		crash.WorkersDefault, shape.Tuned, format.Duration(d))}
+		crash.WorkersDefault, shape.Tuned, human.Duration(d))}
 }

@@ -84,12 +84,9 @@ func (i *integrityBase) onCopy(ctx context.Context, do func(copied *site.Separat
 
 // restore the copy from the base.
 func (i *integrityBase) restore(ctx context.Context, copied *site.SeparateBase) error {
-	conn, err := pgx.Connect(ctx, copied.Cluster.DSN("").Secret())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return postgres.CopyDatabase(ctx, conn, i.name, copied.Name)
+	return postgres.With(ctx, copied.Cluster.DSN("").Secret(), func(conn *pgx.Conn) error {
+		return postgres.CopyDatabase(ctx, conn, i.name, copied.Name)
+	})
 }
 
 // control is the side without damage.

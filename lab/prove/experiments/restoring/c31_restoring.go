@@ -3,7 +3,7 @@ package restoring
 import (
 	"fmt"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -26,7 +26,7 @@ func restoringSequence(b site.Bench, s *site.Site) trial.Trial {
 		classic, lean := wholeWarehouse.on(v), setBySet.on(v)
 		t.Measured = append(t.Measured,
 			trial.Say("%s: classic %s lines/s, which extrapolates to %s for the report's %s lines", v.Name,
-				trial.Spread{Of: lines(classic), Format: "%.0f"}, c31Hours(classic), format.Thousands(reportLines)),
+				trial.Spread{Of: lines(classic), Format: "%.0f"}, c31Hours(classic), human.Thousands(reportLines)),
 			trial.Say("lean %s lines/s, %s, the whole month in %s s", trial.Spread{Of: lines(lean), Format: "%.0f"},
 				fasterLines(lean, classic), trial.Spread{Of: trial.At(lean.String(), toTheEnd), Format: "%.1f"}))
 	}

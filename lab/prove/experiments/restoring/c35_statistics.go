@@ -2,11 +2,11 @@ package restoring
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -37,16 +37,15 @@ func withStatistics(m manner, statistics temptable.Statistics,
 // onlineAnalyze gives the options of sessions whose server gathers statistics after each statement that changes a temp
 // table, if the library is installed.
 func onlineAnalyze(ctx context.Context, dsn string) (options string, there bool, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return "", false, err
-	}
-	_, missing := conn.Exec(ctx, "LOAD 'online_analyze'")
-	there = missing == nil
+	err = postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		_, missing := conn.Exec(ctx, "LOAD 'online_analyze'")
+		there = missing == nil
+		return ctx.Err()
+	})
 	return "-c session_preload_libraries=online_analyze -c online_analyze.enable=on " +
 			"-c online_analyze.table_type=temporary -c online_analyze.threshold=0 -c online_analyze.min_interval=0 " +
 			"-c online_analyze.verbose=off",
-		there, errors.Join(ctx.Err(), conn.Close(context.WithoutCancel(ctx)))
+		there, err
 }
 
 // tempStatistics is the experiment behind C35.

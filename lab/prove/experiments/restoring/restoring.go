@@ -11,7 +11,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/restoration"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/backdated"
@@ -82,7 +82,7 @@ func turnLength(b site.Bench) time.Duration {
 func reportSize(b site.Bench) trial.Criterion {
 	return trial.Criterion{Of: trial.Given{
 		As: fmt.Sprintf("the report's month of %s documents and %d threads "+
-			"(--full)", format.Thousands(reportDocuments), reportThreads),
+			"(--full)", human.Thousands(reportDocuments), reportThreads),
 		Holds: month(b) >= reportDocuments && threadCount(b) == reportThreads,
 		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
 }
@@ -184,7 +184,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 				return err
 			}
 			bases[side.variant.Engine] = base
-			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines to restore", format.Thousands(base.Lines)))
+			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines to restore", human.Thousands(base.Lines)))
 		}
 		return nil
 	}
@@ -199,7 +199,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 			}})
 	}
 	return trial.Trial{
-		Text:  fmt.Sprintf("a month of %s documents after six months of history: %s", format.Thousands(month(b)), text),
+		Text:  fmt.Sprintf("a month of %s documents after six months of history: %s", human.Thousands(month(b)), text),
 		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(restoringConditions(b), more...),
 	}
 }
@@ -229,9 +229,9 @@ func restoringConditions(b site.Bench) []claims.Condition {
 func restoringBase(b site.Bench) string {
 	o := monthOptions(b)
 	return fmt.Sprintf("%s receipts and sales in %d months and %d warehouses; the costs of the last month are out of "+
-		"order (report: %s documents, about %s lines in that month)", format.Thousands(o.Documents), o.Months,
+		"order (report: %s documents, about %s lines in that month)", human.Thousands(o.Documents), o.Months,
 		o.Warehouses,
-		format.Thousands(reportDocuments), format.Thousands(reportLines))
+		human.Thousands(reportDocuments), human.Thousands(reportLines))
 }
 
 func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side restoringSide, options string,

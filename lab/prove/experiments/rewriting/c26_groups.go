@@ -15,6 +15,7 @@ import (
 	"plimsoll/erp/background"
 	"plimsoll/erp/fill"
 	"plimsoll/erp/monthclose"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
@@ -257,27 +258,19 @@ func closedMonths(ctx context.Context, dsn string) (map[id.ID]int, error) {
 }
 
 func forEachRow(ctx context.Context, dsn, sql string, read func(pgx.Rows) error) error {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, sql)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := read(rows); err != nil {
+	return postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, sql)
+		if err != nil {
 			return err
 		}
-	}
-	return rows.Err()
-}
-
-func number(ctx context.Context, dsn, sql string) (n int, err error) {
-	err = forEachRow(ctx, dsn, sql, func(r pgx.Rows) error { return r.Scan(&n) })
-	return n, err
+		defer rows.Close()
+		for rows.Next() {
+			if err := read(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
 }
 
 // half counts the organisations of which some months are closed and some are not.
@@ -348,7 +341,7 @@ func (k *killing) kill(ctx context.Context, p *cluster.Postmaster, dsn, side str
 // waitForMonths waits until so many months are closed, or all that will be.
 func waitForMonths(ctx context.Context, dsn string, target int, ended chan error) error {
 	for {
-		closed, err := number(ctx, dsn, "SELECT count(*) FROM doc_month_close WHERE posted")
+		closed, err := postgres.Value[int](ctx, dsn, "SELECT count(*) FROM doc_month_close WHERE posted")
 		if err != nil || closed >= target {
 			return err
 		}
@@ -367,8 +360,9 @@ func waitForMonths(ctx context.Context, dsn string, target int, ended chan error
 // waitForSessions waits until the server has ended the sessions of a worker that was killed.
 func waitForSessions(ctx context.Context, dsn string) error {
 	for {
-		others, err := number(ctx, dsn, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "+
-			"AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
+		others, err := postgres.Value[int](ctx, dsn,
+			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "+
+				"AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
 		if err != nil || others == 0 {
 			return err
 		}
@@ -410,7 +404,7 @@ func (k *killing) judge(ctx context.Context, dsn, side string) (f trial.Figures,
 	if f[leftHalf], err = k.half(ctx, dsn); err != nil {
 		return nil, err
 	}
-	twice, err := number(ctx, dsn, twiceSQL)
+	twice, err := postgres.Value[int](ctx, dsn, twiceSQL)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/durability"
 )
 
@@ -83,17 +84,17 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 // c55Rises tells whether the most jobs still bring more than half as many.
 func c55Rises(m *trial.Measurements) bool {
 	most, before := c55Side(c55Jobs[len(c55Jobs)-1]), c55Side(c55Jobs[len(c55Jobs)-2])
-	return trial.Middle(m.Figures(most.at(judgedLatency, pace))) >=
-		c55Stops*trial.Middle(m.Figures(before.at(judgedLatency, pace)))
+	return stats.Median(m.Figures(most.at(judgedLatency, pace))) >=
+		c55Stops*stats.Median(m.Figures(before.at(judgedLatency, pace)))
 }
 
 // c55Limits are what counters name with the most jobs.
 func c55Limits(m *trial.Measurements) (names []string) {
 	most := c55Side(c55Jobs[len(c55Jobs)-1])
-	if trial.Middle(m.Figures(most.at(judgedLatency, busyShare))) >= c55Busy {
+	if stats.Median(m.Figures(most.at(judgedLatency, busyShare))) >= c55Busy {
 		names = append(names, "the processors")
 	}
-	if trial.Middle(m.Figures(most.at(judgedLatency, waitsShare))) >= c55Waits {
+	if stats.Median(m.Figures(most.at(judgedLatency, waitsShare))) >= c55Waits {
 		names = append(names, "flushes of the log")
 	}
 	return names

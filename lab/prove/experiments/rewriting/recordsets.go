@@ -14,12 +14,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/human"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/durability"
 )
@@ -112,7 +114,7 @@ func recordSetPart(b site.Bench, s *site.Site, name string, latency, turn time.D
 
 // lightlyLoaded requires that the processors were not the limit, and that turns were long enough.
 func lightlyLoaded(turn, least time.Duration, sides ...commitSide) (all []trial.Criterion) {
-	all = append(all, trial.Criterion{Of: trial.Given{As: "turns of at least " + format.Duration(least),
+	all = append(all, trial.Criterion{Of: trial.Given{As: "turns of at least " + human.Duration(least),
 		Holds: turn >= least, Else: "turns are shorter"}, Confirm: trial.Measured()})
 	for _, s := range sides {
 		all = append(all, trial.Criterion{Of: trial.Every{Of: s.at(judgedLatency, busyShare), Unit: "%"},
@@ -157,36 +159,21 @@ FROM generate_series(0, {sets} - 1) recorder, LATERAL generate_series(1, 1 + (re
 VACUUM ANALYZE record_sets; CHECKPOINT`
 
 // make the record sets of so many jobs.
-func (s *recordSets) make(ctx context.Context, jobs int) error {
-	conn, err := pgx.Connect(ctx, s.dsn)
+func (s *recordSets) make(ctx context.Context, jobs int) (err error) {
+	err = postgres.Execute(ctx, s.dsn, statementsOf(recordSetsSQL, "{sets}", strconv.Itoa(jobs*recordSetsEach),
+		"{notes}", strconv.Itoa(recordSetNote/32), "{rows}", strconv.Itoa(recordSetRows))...)
 	if err != nil {
-		return err
+		return fmt.Errorf("create record sets: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, sql := range statementsOf(recordSetsSQL, "{sets}", strconv.Itoa(jobs*recordSetsEach), "{notes}",
-		strconv.Itoa(recordSetNote/32), "{rows}", strconv.Itoa(recordSetRows)) {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("create record sets: %w", err)
-		}
-	}
-	s.digest, err = digestOf(ctx, conn)
+	s.digest, err = postgres.Value[string](ctx, s.dsn, digestSQL)
 	return err
 }
 
-func digestOf(ctx context.Context, conn *pgx.Conn) (digest string, err error) {
-	const look = "SELECT count(*) || ' ' || coalesce(sum(hashtextextended(r::text, 0)::numeric), 0) FROM record_sets r"
-	err = conn.QueryRow(ctx, look).Scan(&digest)
-	return digest, err
-}
+const digestSQL = "SELECT count(*) || ' ' || coalesce(sum(hashtextextended(r::text, 0)::numeric), 0) FROM record_sets r"
 
 // check that the rows are the same as before.
 func (s *recordSets) check(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, s.dsn)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	digest, err := digestOf(ctx, conn)
+	digest, err := postgres.Value[string](ctx, s.dsn, digestSQL)
 	if err == nil && digest != s.digest {
 		err = errors.New("the record sets differ from those before the rewriting")
 	}
@@ -222,7 +209,7 @@ func (s *recordSets) turn(ctx context.Context, side commitSide, length time.Dura
 	}
 	all := p.whole(length)
 	f[pace] = float64(p.done.Load()) / length.Seconds()
-	f[worstSecond] = 100 * slices.Min(all) / max(1, trial.Middle(all))
+	f[worstSecond] = 100 * slices.Min(all) / max(1, stats.Median(all))
 	return f, nil
 }
 

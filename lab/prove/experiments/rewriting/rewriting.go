@@ -16,7 +16,7 @@ import (
 	"plimsoll/erp/books"
 	"plimsoll/erp/fill"
 	rewritingjob "plimsoll/erp/rewriting"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/backdated"
 	"plimsoll/lab/prove/claims"
@@ -109,7 +109,7 @@ func rewriting(b site.Bench, s *site.Site, text string, sides []rewritingSide, m
 	}
 	return trial.Trial{
 		Text: fmt.Sprintf("on a base of %s receipts and sales, %s",
-			format.Thousands(disorderOptions(b).Documents), text),
+			human.Thousands(disorderOptions(b).Documents), text),
 		Parts: []trial.Part{part}, Overhead: madeAndAudited, Conditions: append(rewritingConditions(b), more...),
 	}
 }
@@ -369,7 +369,7 @@ func rewritingConditions(b site.Bench) []claims.Condition {
 		{Name: "load", Text: "sales of about 12 lines with their movements and entries: the record sets are read, " +
 			"deleted and inserted unchanged (report: records of its own registers)"},
 		{Name: "base", Text: fmt.Sprintf("%s receipts and sales; the books do not change",
-			format.Thousands(disorderOptions(b).Documents))},
+			human.Thousands(disorderOptions(b).Documents))},
 		{Name: "jobs", Text: "parts of a background job, distributed by river to worker processes of 'plimsoll " +
 			"serve' on the same cores as the database; objects per second are those that the parts acknowledged, " +
 			"from the start of the first part to the end of the last"},

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
+	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -23,10 +24,10 @@ func (l *usersLoad) conditions() []claims.Condition {
 		{Name: "base", Text: cmp.Or(c.Scale, site.Unavailable) + " (report: about 1 TB with 9,896,636 documents)"},
 		{Name: "mix", Text: fmt.Sprintf("%d key operations of an ERP of our own (report: 1C:ERP with documents of "+
 			"17 types); targets and weights are those that 'plimsoll run' prints", len(r.Operations))},
-		{Name: "time", Text: fmt.Sprintf("%d x %s (report: %s)", len(l.done), format.Duration(l.duration),
-			format.Duration(claimedLength))},
+		{Name: "time", Text: fmt.Sprintf("%d x %s (report: %s)", len(l.done), human.Duration(l.duration),
+			human.Duration(claimedLength))},
 		{Name: "users", Text: fmt.Sprintf("%s sessions in one generator over HTTP, think time %s on average, %s "+
-			"(report: 192 virtual machines of 160 sessions)", format.Thousands(l.users), format.Duration(claimedThink),
+			"(report: 192 virtual machines of 160 sessions)", human.Thousands(l.users), human.Duration(claimedThink),
 			thinkText(c.Load.Think))},
 		{Name: "generator", Text: generatorText(l.done)},
 		{Name: "durability", Text: site.SettingsText(c.Engine.Settings, "fsync", "synchronous_commit",
@@ -56,12 +57,7 @@ func generatorText(done []*result.Result) string {
 	return fmt.Sprintf("CPU share up to %s, p99 of the sending lag %.1f ms", cpu, lag)
 }
 
-func score(v *float64) string {
-	if v == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%.3f", *v)
-}
+func score(v *float64) string { return human.Known(v, "none", apdex.Text) }
 
 func recountText(different []string) string {
 	if len(different) == 0 {
@@ -75,7 +71,7 @@ func recountedTotal(m *trial.Measurements) string {
 	for _, n := range m.Figures(trial.At("", recountedCount)) {
 		sum += n
 	}
-	return format.Thousands(int64(sum))
+	return human.Thousands(int64(sum))
 }
 
 func recountedAlike(m *trial.Measurements) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -81,14 +81,14 @@ func thirtyThousandUsers(b site.Bench, s *site.Site) trial.Trial {
 	part.Measured = []trial.Phrase{
 		trial.Say("Apdex %s, %s operations/s with %s users, %s x %s",
 			trial.Spread{Of: trial.At("", apdexScore), Format: "%.3f"},
-			trial.Spread{Of: trial.At("", site.OperationRate), Format: "%.1f"}, format.Thousands(count),
-			trial.Turns{Of: trial.At("", site.OperationRate)}, format.Duration(load.duration)),
+			trial.Spread{Of: trial.At("", site.OperationRate), Format: "%.1f"}, human.Thousands(count),
+			trial.Turns{Of: trial.At("", site.OperationRate)}, human.Duration(load.duration)),
 		trial.Say("%s operations recounted %s", trial.Words(recountedTotal), trial.Words(recountedAlike)),
 		trial.Say("books %s", trial.Words(booksFound)),
 	}
 	return trial.Trial{
-		Text: fmt.Sprintf("%s users who think %s between operations", format.Thousands(count),
-			format.Duration(claimedThink)),
+		Text: fmt.Sprintf("%s users who think %s between operations", human.Thousands(count),
+			human.Duration(claimedThink)),
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Checks: []trial.Check{

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -114,7 +114,7 @@ func c02Conditions(small, large baseSide) []claims.Condition {
 			"each in a database of its own that is dropped afterwards (report: %s documents, about 1 TB)", large.scale,
 			small.scale,
 			site.Clients,
-			format.Thousands(fill.ReportedTotal()))},
+			human.Thousands(fill.ReportedTotal()))},
 		{Name: "invoices", Text: "one for each sale and purchase; the remaining ones are for advance payments"},
 		{Name: "movements", Text: fmt.Sprintf("each document has movements in every register of its type; the audit "+
 			"compares them with its lines. The report does not say how many lines a document has: with %.1f on "+

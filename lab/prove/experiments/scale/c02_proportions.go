@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // baseSide is a base at a fraction of the report's scale.
@@ -188,17 +189,17 @@ func (b baseSide) types(m *trial.Measurements) float64 {
 // measured describes the base, and extrapolates the whole one from the growth between two bases.
 func (b baseSide) measured(small baseSide) []trial.Phrase {
 	number := func(series string) trial.Words {
-		return func(m *trial.Measurements) string { return format.Thousands(b.count(m, series).found) }
+		return func(m *trial.Measurements) string { return human.Thousands(b.count(m, series).found) }
 	}
 	share := func(series, format string) trial.Words {
 		return func(m *trial.Measurements) string { return fmt.Sprintf(format, 100*b.count(m, series).share(b.scale)) }
 	}
 	bytes := func(figure trial.Ref) trial.Words {
-		return func(m *trial.Measurements) string { return fill.Bytes(int64(trial.Middle(m.Figures(figure)))) }
+		return func(m *trial.Measurements) string { return human.Bytes(int64(stats.Median(m.Figures(figure)))) }
 	}
 	length := func(figure trial.Ref, to time.Duration) trial.Words {
 		return func(m *trial.Measurements) string {
-			return format.Duration(time.Duration(trial.Middle(m.Figures(figure)) * float64(time.Second)).Round(to))
+			return human.Duration(time.Duration(stats.Median(m.Figures(figure)) * float64(time.Second)).Round(to))
 		}
 	}
 	judged := func(series string) trial.Median { return trial.Median{Of: b.at(series), Format: "%.0f"} }
@@ -206,14 +207,14 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 		trial.Say("scale %.3g: %s of %s expected documents of %s types (%s %%), %s contracts, %s cost movements (%s "+
 			"%% of those expected), %s entries (%s %%, or %s %% with one per line of goods), %s on disk, filled in %s",
 			b.scale,
-			number(allDocuments), format.Thousands(int64(math.Round(float64(fill.ReportedTotal())*b.scale))),
+			number(allDocuments), human.Thousands(int64(math.Round(float64(fill.ReportedTotal())*b.scale))),
 			trial.Words(func(m *trial.Measurements) string { return fmt.Sprintf("%.0f", b.types(m)) }),
 			share(allDocuments, "%.1f"), number(contractCount), number(movementCount), share(movementCount, "%.0f"),
 			number(entryCount), share(entryCount, "%.0f"), share(entriesByLine, "%.0f"), bytes(b.at(baseSize)),
 			length(b.at(fillTime), time.Second/10)),
 		trial.Say("not in proportion: %s", trial.Words(b.outOfProportion)),
 		trial.Say("%s rows checked, %s of %s units differ", trial.Words(func(m *trial.Measurements) string {
-			return format.Thousands(int64(trial.Middle(m.Figures(b.at(checkedRows)))))
+			return human.Thousands(int64(stats.Median(m.Figures(b.at(checkedRows)))))
 		}), judged(differentUnits), judged(checkedUnits)),
 		trial.Say("audit of %.0f %%: %s violations", 100*c02Audited, judged(violations)),
 		trial.Say("scale 1, extrapolated from the growth since scale %.3g: %s on disk, filled in %s", small.scale,
@@ -240,7 +241,7 @@ func (b baseSide) outOfProportion(m *trial.Measurements) string {
 func extrapolate(r *trial.Record, small, large baseSide) {
 	for _, series := range []string{baseSize, fillTime} {
 		from, to := r.Figures(small.name(), series), r.Figures(large.name(), series)
-		r.Figure(extrapolated, series, atScale(1, small.scale, trial.Middle(from), large.scale, trial.Middle(to)))
+		r.Figure(extrapolated, series, atScale(1, small.scale, stats.Median(from), large.scale, stats.Median(to)))
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"plimsoll/erp/operations"
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/human"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -73,7 +73,7 @@ func loadFromAgents(b site.Bench, s *site.Site) trial.Trial {
 	scores := trial.Ratio{Of: trial.At(someAgents, apdexScore), To: trial.At(oneProcess, apdexScore)}
 	part.Measured = load.measured(scores)
 	return trial.Trial{
-		Text: fmt.Sprintf("%s sessions in one process, and distributed to %d agents", format.Thousands(load.users),
+		Text: fmt.Sprintf("%s sessions in one process, and distributed to %d agents", human.Thousands(load.users),
 			c03Agents),
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{
@@ -242,16 +242,16 @@ func (l agentsLoad) measured(scores trial.Ratio) []trial.Phrase {
 	})
 	alone := trial.Words(func(m *trial.Measurements) string {
 		alone, all := operationsApart(m)
-		return fmt.Sprintf("of %s operations %d were made by only one of the two sides", format.Thousands(all), alone)
+		return fmt.Sprintf("of %s operations %d were made by only one of the two sides", human.Thousands(all), alone)
 	})
 	return []trial.Phrase{
 		trial.Say("%s sessions in one process and in %d agents: Apdex %s and %s, %s", append(append(
-			[]any{format.Thousands(l.users), c03Agents}, both(apdexScore, "%.3f")...), times)...),
+			[]any{human.Thousands(l.users), c03Agents}, both(apdexScore, "%.3f")...), times)...),
 		trial.Say("%s", alone),
 		trial.Say("a session costs the generator %s and %s B, %s and %s µs/s of a processor",
 			append(both(sessionBytes, "%.0f"), both(sessionCPU, "%.2f")...)...),
 		trial.Say("one process has the sessions of %s of the report's virtual machines",
-			format.Thousands(l.users/c03Each)),
+			human.Thousands(l.users/c03Each)),
 	}
 }
 
@@ -281,9 +281,9 @@ func (l agentsLoad) conditions() []claims.Condition {
 		{Name: "load", Text: fmt.Sprintf("%s sessions on %d workers (report: %s in %d virtual machines, on four "+
 			"servers); a think time "+
 			"of %s gives the report's rate of operations; the two turns of a round have the same random seed",
-			format.Thousands(l.users), c03Workers,
-			format.Thousands(c03Claimed),
-			c03Machines*c03VirtualMachines, format.Duration(l.think()))},
+			human.Thousands(l.users), c03Workers,
+			human.Thousands(c03Claimed),
+			c03Machines*c03VirtualMachines, human.Duration(l.think()))},
 		{Name: "recount", Text: "every result is computed again from the latencies that the agents sent for each " +
 			"second: Apdex zones, histogram in units of T, p50, p95, p99 and maximum must be identical"},
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/machine"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -96,7 +96,7 @@ func sessionData(b site.Bench, s *site.Site) trial.Trial {
 	}
 	return trial.Trial{
 		Text: fmt.Sprintf("%s sessions with %s kB of data each: all of it in memory, half of it, and a tenth of it, "+
-			"with the rest in files", format.Thousands(load.sessions), format.Thousands(load.bytes/1000)),
+			"with the rest in files", human.Thousands(load.sessions), human.Thousands(load.bytes/1000)),
 		Overhead: 20 * time.Second,
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{Criteria: []trial.Criterion{trial.Smaller(fewer(tenthInMemory)),
@@ -104,8 +104,8 @@ func sessionData(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "sessions", Text: fmt.Sprintf("%s with %s kB each in %d values, %.2f GB in all (report: %s, 25 "+
 				"GB); each turn starts a worker process of its own, logs all sessions in and fills their data",
-				format.Thousands(load.sessions), format.Thousands(load.bytes/1000), sessionValues,
-				float64(load.sessions)*float64(load.bytes)/1e9, format.Thousands(c04ClaimedSessions))},
+				human.Thousands(load.sessions), human.Thousands(load.bytes/1000), sessionValues,
+				float64(load.sessions)*float64(load.bytes)/1e9, human.Thousands(c04ClaimedSessions))},
 			{Name: "load", Text: fmt.Sprintf("%d HTTP clients without think time; an operation picks a random "+
 				"session, reads and checks one of its values, and writes another", sessionClients)},
 			{Name: "memory", Text: "limited by 'serve --session-memory'; when it is full, the least recently used " +

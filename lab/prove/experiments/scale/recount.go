@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/operations"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/result"
 )
@@ -42,18 +43,21 @@ CREATE TEMP TABLE recount_target (operation text, target_ns int8, priority int8)
 
 // recount scores the operations due in [from, to) in SQL, without any code of lab/load/apdex or lab/load/tally.
 func recount(ctx context.Context, dsn string, rows []raw, from, to time.Duration) (map[string]recounted, error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	var all map[string]recounted
+	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) (err error) {
+		if _, err := conn.Exec(ctx, recountTables); err != nil {
+			return err
+		}
+		if err := copyRaw(ctx, conn, rows); err != nil {
+			return err
+		}
+		all, err = countRaw(ctx, conn, from, to)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("recount: %w", err)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, recountTables); err != nil {
-		return nil, fmt.Errorf("recount: %w", err)
-	}
-	if err := copyRaw(ctx, conn, rows); err != nil {
-		return nil, fmt.Errorf("recount: %w", err)
-	}
-	return countRaw(ctx, conn, from, to)
+	return all, nil
 }
 
 func copyRaw(ctx context.Context, conn *pgx.Conn, rows []raw) error {

@@ -102,8 +102,8 @@ func (l sessionLoad) measure(ctx context.Context, b site.Bench, dsn string, hold
 			after.refused)
 	}
 	f := after.since(before, turn, float64(l.bytes))
-	f[sessionRate], f[site.MedianTime], f[p95Time] = float64(len(times))/turn.Seconds(), site.Quantile(times, 0.5),
-		site.Quantile(times, 0.95)
+	f[sessionRate], f[site.MedianTime], f[p95Time] = float64(len(times))/turn.Seconds(), site.Percentile(times, 0.5),
+		site.Percentile(times, 0.95)
 	f[residentEach] = (after.resident - empty.resident) / float64(l.sessions) / 1e3
 	return f, nil
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/load"
 	"plimsoll/lab/prove/trial"
@@ -97,6 +97,6 @@ func (b Bench) BaseScale(usual, full float64) float64 {
 
 // TurnsOf is the criterion that turns are long enough for a verdict.
 func TurnsOf(turn, least time.Duration) trial.Criterion {
-	return trial.Criterion{Of: trial.Given{As: "turns of at least " + format.Duration(least), Holds: turn >= least,
+	return trial.Criterion{Of: trial.Given{As: "turns of at least " + human.Duration(least), Holds: turn >= least,
 		Else: "turns are shorter"}, Confirm: trial.Measured()}
 }

@@ -177,11 +177,7 @@ func (e *Engines) Connect(ctx context.Context, v Variant) (*pgx.Conn, error) {
 
 // On executes statements on a new connection.
 func (e *Engines) On(ctx context.Context, v Variant, do func(*pgx.Conn) error) error {
-	conn, err := e.Connect(ctx, v)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(conn), conn.Close(context.WithoutCancel(ctx)))
+	return postgres.With(ctx, e.DSN(v), do)
 }
 
 // OnBoth executes statements on both servers.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"plimsoll/lab/stats"
 )
 
 // Clients of the closed loops: as many as the smallest machine has cores, so that the server is busy without a queue.
@@ -57,10 +59,7 @@ func BackToBack(ctx context.Context, n int, d time.Duration, client func(who int
 	return all, err
 }
 
-// Quantile of sorted latencies, in milliseconds.
-func Quantile(sorted []time.Duration, q float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Seconds() * 1000
+// Percentile of latencies in milliseconds, of a share from 0 to 1.
+func Percentile(all []time.Duration, p float64) float64 {
+	return stats.Percentile(all, p).Seconds() * 1000
 }

@@ -84,10 +84,7 @@ func (o *OwnCluster) Filled(ctx context.Context, scale float64) (base *SeparateB
 
 // Admin executes statements on a database of the running cluster.
 func Admin(ctx context.Context, c *cluster.Cluster, database string, statements ...string) error {
-	conn, err := pgx.Connect(ctx, c.DSN(database).Secret())
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return Execute(ctx, conn, statements...)
+	return postgres.With(ctx, c.DSN(database).Secret(), func(conn *pgx.Conn) error {
+		return Execute(ctx, conn, statements...)
+	})
 }

@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +12,7 @@ import (
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 	"plimsoll/lab/system"
 )
 
@@ -71,23 +71,20 @@ func (d *slowDisk) describe(ctx context.Context, r *trial.Record, dsn string) er
 // loneCommit is the median time of a small transaction that nobody shares a flush with.
 func loneCommit(ctx context.Context, dsn string) (time.Duration, error) {
 	const commits = 31
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if err := Execute(ctx, conn, "CREATE TABLE IF NOT EXISTS lone (n int)", "TRUNCATE lone",
-		"SET synchronous_commit = on"); err != nil {
-		return 0, err
-	}
-	times := make([]time.Duration, commits)
-	for i := range times {
-		began := time.Now()
-		if _, err := conn.Exec(ctx, "INSERT INTO lone VALUES (1)"); err != nil {
-			return 0, err
+	var times []time.Duration
+	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		if err := Execute(ctx, conn, "CREATE TABLE IF NOT EXISTS lone (n int)", "TRUNCATE lone",
+			"SET synchronous_commit = on"); err != nil {
+			return err
 		}
-		times[i] = time.Since(began)
-	}
-	slices.Sort(times)
-	return times[commits/2], nil
+		for range commits {
+			began := time.Now()
+			if _, err := conn.Exec(ctx, "INSERT INTO lone VALUES (1)"); err != nil {
+				return err
+			}
+			times = append(times, time.Since(began))
+		}
+		return nil
+	})
+	return stats.Percentile(times, 0.5), err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/engine/bench"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -61,9 +61,9 @@ func analyzedColumns(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("tables of %s rows, all of which are the sample; text, numeric, int, "+
 				"varchar and bool in turn, most with few values; each analyzed once before its first turn",
-				format.Thousands(c09Rows))},
+				human.Thousands(c09Rows))},
 			{Name: "bars", Text: fmt.Sprintf("×%g with %s columns is the claim's \"tens of times\"; that %d columns "+
-				"are no slower is our own requirement", c09Claimed, format.Thousands(wide), narrow)},
+				"are no slower is our own requirement", c09Claimed, human.Thousands(wide), narrow)},
 		},
 	}
 }
@@ -82,9 +82,9 @@ func fewerMs(columns int) trial.Ratio {
 func columnCounts() string {
 	var counts []string
 	for _, n := range c09Columns[:len(c09Columns)-1] {
-		counts = append(counts, format.Thousands(n))
+		counts = append(counts, human.Thousands(n))
 	}
-	return strings.Join(counts, ", ") + " and " + format.Thousands(c09Columns[len(c09Columns)-1])
+	return strings.Join(counts, ", ") + " and " + human.Thousands(c09Columns[len(c09Columns)-1])
 }
 
 // makeWideTables makes the tables on both servers; the first ANALYZE also reads them and writes hint bits.

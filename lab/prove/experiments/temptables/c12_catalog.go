@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -53,7 +53,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 		part.Series = append(part.Series, trial.Series{Name: operation, Unit: "ms"})
 	}
 	part.Open = func(ctx context.Context, r *trial.Record) error {
-		r.Say("creating %s relations on both flavours", format.Thousands(relations(b)))
+		r.Say("creating %s relations on both flavours", human.Thousands(relations(b)))
 		return makeRelations(ctx, s.Servers, relations(b))
 	}
 	shown := trial.Shown{As: fmt.Sprintf("operations that take ×%g the time on stock", c12Claimed), Bar: c12Claimed}
@@ -80,7 +80,7 @@ func memoryCatalogRows(b site.Bench, s *site.Site) trial.Trial {
 	return trial.Trial{
 		Text: fmt.Sprintf("%d clients create, use and drop temp tables of 10 to 300 columns with temp_buffers of 8MB "+
 			"to 4GB, and sessions with temp tables end, in a base of %s relations, on both flavours", c12Clients,
-			format.Thousands(relations(b))),
+			human.Thousands(relations(b))),
 		Overhead: 3 * time.Minute, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{{Of: trial.Known{As: "relations of the base", Value: float64(relations(b))},

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/engine/bench"
-	"plimsoll/ground/format"
 	"plimsoll/ground/host/cpu"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
@@ -78,7 +78,7 @@ func endingPart(b site.Bench, s *site.Site) trial.Part {
 		part.Measured = append(part.Measured, trial.Say("%s: at most %s sessions wait (average of a second) when %d "+
 			"sessions with %s temp tables each end, which takes %s s and %s s of processor time; %s without temp "+
 			"tables, %s s of processor time; %s in C40's worst loop", v.Name, peak(endingSide(v, 1)), c41Sessions,
-			format.Thousands(tablesOfSessions(b)),
+			human.Thousands(tablesOfSessions(b)),
 			trial.Median{Of: trial.At(endingSide(v, 1), endTime), Format: "%.2f"},
 			trial.Median{Of: trial.At(endingSide(v, 1), endCPU), Format: "%.2f"}, peak(endingSide(v, 0)),
 			trial.Median{Of: trial.At(endingSide(v, 0), endCPU), Format: "%.2f"}, peak(loopWithIndex.on(v))))
@@ -96,11 +96,11 @@ func refutesWith(b site.Bench) *trial.Criterion {
 func endingConditions(b site.Bench) []claims.Condition {
 	return []claims.Condition{
 		{Name: "load", Text: fmt.Sprintf("%d sessions with %s temp tables each are terminated together; a table has "+
-			"two columns, a primary key and a row", c41Sessions, format.Thousands(tablesOfSessions(b)))},
+			"two columns, a primary key and a row", c41Sessions, human.Thousands(tablesOfSessions(b)))},
 		{Name: "counted", Text: fmt.Sprintf("pg_stat_activity, sampled every %s: sessions that wait for a latch, as "+
-			"in C40; the peak is the highest average over %s", latchLook, format.Duration(peakOver))},
+			"in C40; the peak is the highest average over %s", latchLook, human.Duration(peakOver))},
 		{Name: "the worst of C40", Text: fmt.Sprintf("its loop with an indexed temp table by %d clients for %s, as a "+
-			"side of this experiment", c40Clients, format.Duration(c41Worst))},
+			"side of this experiment", c40Clients, human.Duration(c41Worst))},
 	}
 }
 
@@ -108,7 +108,7 @@ func endingConditions(b site.Bench) []claims.Condition {
 func endingSession(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
 		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, on both flavours: the peak of waits "+
-			"against that of C40's worst loop", c41Sessions, format.Thousands(tablesOfSessions(b))),
+			"against that of C40's worst loop", c41Sessions, human.Thousands(tablesOfSessions(b))),
 		Overhead: 30 * time.Second, Parts: []trial.Part{endingPart(b, s)}, Conditions: endingConditions(b),
 	}
 	t.ByEngine(func(engine string) trial.Rules {
@@ -124,7 +124,7 @@ func endingSession(b site.Bench, s *site.Site) trial.Trial {
 func endingControl(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
 		Text: fmt.Sprintf("%d sessions with %s temp tables each end together, and as many without, on both flavours",
-			c41Sessions, format.Thousands(tablesOfSessions(b))),
+			c41Sessions, human.Thousands(tablesOfSessions(b))),
 		Overhead: 30 * time.Second, Parts: []trial.Part{endingPart(b, s)},
 		Conditions: append(endingConditions(b), claims.Condition{Name: "no waits", Text: fmt.Sprintf(
 			"at most %.0f %% of the waits with temp tables", 100*c40NoLoad)}),

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
-	"plimsoll/ground/format"
+	"plimsoll/ground/human"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
+	"plimsoll/lab/stats"
 )
 
 // Defaults of C45.
@@ -30,7 +31,7 @@ const (
 var c45Rates = []int{1000, 2000, 2500, 3000, 3500, 4000, 5000}
 
 func rateLoop(rate int) queryLoop {
-	return queryLoop{fmt.Sprintf("%s queries/s", format.Thousands(rate)), bench.NoAnalyze, c40Clients,
+	return queryLoop{fmt.Sprintf("%s queries/s", human.Thousands(rate)), bench.NoAnalyze, c40Clients,
 		rate / c45Statements}
 }
 
@@ -80,8 +81,8 @@ func c45Begins(m *trial.Measurements, v site.Variant) float64 {
 	for _, rate := range c45Rates {
 		loop := rateLoop(rate)
 		rates := m.Figures(trial.At(loop.on(v), loopRate))
-		switch waited := trial.Middle(m.Figures(trial.At(loop.on(v), waitTime))); {
-		case len(rates) == 0 || trial.Middle(rates) < c45Reached*float64(loop.rate):
+		switch waited := stats.Median(m.Figures(trial.At(loop.on(v), waitTime))); {
+		case len(rates) == 0 || stats.Median(rates) < c45Reached*float64(loop.rate):
 			return math.NaN()
 		case waited >= c45Begun:
 			return float64(rate)

@@ -1,4 +1,4 @@
-package verdict
+package stats
 
 import (
 	"cmp"
@@ -6,16 +6,19 @@ import (
 	"sync"
 )
 
-// test is two-sided: how many of all ways to deal the figures of each stratum to its two sides give ranks whose sum is
-// at least as far from its mean. With one stratum that is the Mann-Whitney test. Equal figures share their mean rank.
-// The exact test of go-moremath is not used: with ties it doubles one tail, of a distribution that ties make skew, and
-// its p can be 0.
-func test(strata []stratum) float64 {
+// Stratum is figures of two sides that are compared with each other alone.
+type Stratum struct{ Base, Variant []float64 }
+
+// RankTest is two-sided: how many of all ways to deal the figures of each stratum to its two sides give ranks whose sum
+// is at least as far from its mean. With one stratum that is the exact Mann-Whitney test. Equal figures share their
+// mean rank. The test of go-moremath is not used: with ties it doubles one tail, of a distribution that ties make skew,
+// and its p can be 0.
+func RankTest(strata []Stratum) float64 {
 	ways, sum, mean := []float64{1}, 0, 0
 	for _, s := range strata {
-		ranks, ofBase := doubledRanks(s.base, s.variant)
-		ways = convolve(ways, rankSumWays(ranks, len(s.base)))
-		sum, mean = sum+ofBase, mean+len(s.base)*(len(ranks)+1)
+		ranks, ofBase := doubledRanks(s.Base, s.Variant)
+		ways = convolve(ways, rankSumWays(ranks, len(s.Base)))
+		sum, mean = sum+ofBase, mean+len(s.Base)*(len(ranks)+1)
 	}
 	far, all := 0.0, 0.0
 	for s, n := range ways {
@@ -26,12 +29,25 @@ func test(strata []stratum) float64 {
 	return far / all
 }
 
-// atMost is how likely at most 0, 1, 2 … of all differences are below 0 if the sides do not differ and no figures are
-// equal: the distribution of Mann and Whitney's U, added over the strata.
-func atMost(strata []stratum) (chances []float64) {
+// Differences of all figures of each stratum, in order of size; their median is the estimate of Hodges and Lehmann.
+func Differences(strata []Stratum) (all []float64) {
+	for _, s := range strata {
+		for _, x := range s.Base {
+			for _, y := range s.Variant {
+				all = append(all, y-x)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// BelowAtMost is how likely at most 0, 1, 2 … of all differences are below 0 if the sides do not differ and no figures
+// are equal: the distribution of Mann and Whitney's U, added over the strata.
+func BelowAtMost(strata []Stratum) (chances []float64) {
 	ways := []float64{1}
 	for _, s := range strata {
-		n, m := len(s.base), len(s.variant)
+		n, m := len(s.Base), len(s.Variant)
 		ranks := make([]int, n+m)
 		for i := range ranks {
 			ranks[i] = i + 1
@@ -51,9 +67,13 @@ func atMost(strata []stratum) (chances []float64) {
 	return chances
 }
 
-// rank is the largest k for which the interval from the k-th difference to the k-th from the end has the confidence
-// 1 - alpha or more, and that confidence. It is less only where there are too few differences.
-func rank(chances []float64, alpha float64) (k int, confidence float64) {
+// IntervalRank inverts the test: it is the largest k for which the interval from the k-th difference to the k-th from
+// the end has the confidence 1 - alpha or more, and that confidence,
+//
+//	P(U ≤ k−1) ≤ alpha/2
+//
+// It is less only where there are too few differences. The chances are those of BelowAtMost.
+func IntervalRank(chances []float64, alpha float64) (k int, confidence float64) {
 	k = 1
 	for k < (len(chances)-1)/2 && chances[k] <= alpha/2 {
 		k++

@@ -1,5 +1,4 @@
-// Package nearest finds "did you mean" suggestions: the known word closest to a mistyped one.
-package nearest
+package human
 
 import (
 	"fmt"
@@ -11,8 +10,8 @@ import (
 // similarEnough is the similarity (0..1) below which a suggestion would only confuse.
 const similarEnough = 0.55
 
-// Of is the known word most similar to word, or "" if none is close. Ties go to the first one known.
-func Of(word string, known []string) string {
+// Nearest is the known word most similar to word, or "" if none is close. Ties go to the first one known.
+func Nearest(word string, known []string) string {
 	best, score := "", similarEnough
 	for _, k := range known {
 		if s := similarity(word, k); s > score {
@@ -22,9 +21,9 @@ func Of(word string, known []string) string {
 	return best
 }
 
-// Hint is "did you mean X?", or otherwise if nothing is close.
-func Hint(word string, known []string, otherwise string) string {
-	if k := Of(word, known); k != "" {
+// NearestHint is "did you mean X?", or otherwise if nothing is close.
+func NearestHint(word string, known []string, otherwise string) string {
+	if k := Nearest(word, known); k != "" {
 		return fmt.Sprintf("did you mean %s?", k)
 	}
 	return otherwise

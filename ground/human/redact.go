@@ -1,11 +1,9 @@
-// Package redact hides secrets in text for people, logs and reports: passwords in connection strings, anywhere in the
-// text.
-package redact
+package human
 
 import "regexp"
 
-// Mask replaces a secret.
-const Mask = "***"
+// mask replaces a secret.
+const mask = "***"
 
 var (
 	// scheme://user:secret@host. The secret may contain an unescaped '@' or '/', so everything up to the last '@'
@@ -19,9 +17,9 @@ var (
 	bearer = regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]+`)
 )
 
-// Text is s with every secret masked.
-func Text(s string) string {
-	s = userinfo.ReplaceAllString(s, "$1:"+Mask+"@")
-	s = keyword.ReplaceAllString(s, "${1}"+Mask)
-	return bearer.ReplaceAllString(s, "${1}"+Mask)
+// Redact is s with every secret masked: passwords in connection strings, anywhere in the text.
+func Redact(s string) string {
+	s = userinfo.ReplaceAllString(s, "$1:"+mask+"@")
+	s = keyword.ReplaceAllString(s, "${1}"+mask)
+	return bearer.ReplaceAllString(s, "${1}"+mask)
 }

@@ -1,12 +1,12 @@
-package nearest_test
+package human_test
 
 import (
 	"testing"
 
-	"plimsoll/ground/nearest"
+	"plimsoll/ground/human"
 )
 
-func TestOf(t *testing.T) {
+func TestNearest(t *testing.T) {
 	known := []string{"users", "duration", "think", "seed", "PLIMSOLL_RUN_USERS", "run"}
 	for _, c := range []struct{ name, word, want string }{
 		{"SwappedLetters", "usres", "users"},
@@ -18,7 +18,7 @@ func TestOf(t *testing.T) {
 		{"NothingNear", "colour", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := nearest.Of(c.word, known); got != c.want {
+			if got := human.Nearest(c.word, known); got != c.want {
 				t.Errorf("nearest to %q is %q, want %q", c.word, got, c.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package bootstrap
+package stats
 
 import (
 	"math/rand/v2"
@@ -44,7 +44,7 @@ func TestIntervalsOfTheSystemHoldItsTruth(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 5))
 		all, claimed, right := 0, 0, 0
 		for range runsOfEachLength {
-			i, _ := Ratio(spells(random, seconds))
+			i, _ := BlockRatio(spells(random, seconds))
 			holds := i.Low <= truthWithSpells && truthWithSpells <= i.High
 			if holds {
 				all++

@@ -1,18 +1,4 @@
-// Package bootstrap computes the interval of a ratio whose parts come from consecutive moments of one run.
-//
-// What happens in one second depends on the second before: a checkpoint slows several, a queue takes time to drain. So
-// operations of one run are not independent, and an interval that assumes it is too narrow. Here blocks of consecutive
-// moments are drawn, which keeps the dependence inside a block.
-//
-//   - Circular block bootstrap: D. N. Politis and J. P. Romano, "A circular block-resampling procedure for stationary
-//     data", 1992.
-//   - Block length: Politis and H. White, "Automatic block-length selection for the dependent bootstrap", Econometric
-//     Reviews 23, 2004, with the correction by A. Patton, Politis and White, ibid. 28, 2009.
-//   - Few blocks make the interval too narrow; its ends are moved out as Student's t exceeds the normal: T. C.
-//     Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015, §4.3.
-//
-// It covers variation within the run. What is constant during a run, such as a slow machine, shows only between runs.
-package bootstrap
+package stats
 
 import (
 	"math"
@@ -23,8 +9,6 @@ import (
 )
 
 const (
-	// Confidence of the intervals.
-	Confidence = 0.95
 	// MomentsMin: fewer moments do not show how they depend on each other.
 	MomentsMin = 10
 	// MomentsMax: longer series are joined with their neighbours first.
@@ -44,8 +28,8 @@ const (
 // Moment is a stretch of time: the ratio's numerator and denominator in it.
 type Moment struct{ Part, Whole float64 }
 
-// Interval of a ratio.
-type Interval struct {
+// BlockInterval is the interval of a ratio.
+type BlockInterval struct {
 	Low, High float64
 	Block     int // moments that were drawn together
 	Moments   int
@@ -54,23 +38,36 @@ type Interval struct {
 	Wanted int
 }
 
-// Ratio is the interval of ΣPart/ΣWhole; false with too few or empty moments.
-func Ratio(series []Moment) (Interval, bool) {
+// BlockRatio is the interval of ΣPart/ΣWhole over consecutive moments of one run; false with too few or empty moments.
+//
+// What happens in one second depends on the second before: a checkpoint slows several, a queue takes time to drain. So
+// operations of one run are not independent, and an interval that assumes it is too narrow. Here blocks of consecutive
+// moments are drawn, which keeps the dependence inside a block.
+//
+//   - Circular block bootstrap: D. N. Politis and J. P. Romano, "A circular block-resampling procedure for stationary
+//     data", 1992.
+//   - Block length: Politis and H. White, "Automatic block-length selection for the dependent bootstrap", Econometric
+//     Reviews 23, 2004, with the correction by A. Patton, Politis and White, ibid. 28, 2009.
+//   - Few blocks make the interval too narrow; its ends are moved out as Student's t exceeds the normal: T. C.
+//     Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015, §4.3.
+//
+// It covers variation within the run. What is constant during a run, such as a slow machine, shows only between runs.
+func BlockRatio(series []Moment) (BlockInterval, bool) {
 	joined := 1
 	for ; len(series) > MomentsMax; joined *= 2 {
 		series = halved(series)
 	}
 	n := len(series)
-	estimate, ok := ratio(series)
+	estimate, ok := total(series)
 	if n < MomentsMin || !ok {
-		return Interval{}, false
+		return BlockInterval{}, false
 	}
 	wanted := longer * blockLength(deviations(series, estimate))
 	block := min(wanted, n/BlocksMin)
 	drawn := resample(series, block)
 	tail := expanded(float64(n) / float64(block))
-	return Interval{min(estimate, quantile(drawn, tail)), max(estimate, quantile(drawn, 1-tail)), joined * block,
-		joined * n, joined * wanted}, true
+	return BlockInterval{min(estimate, interpolated(drawn, tail)), max(estimate, interpolated(drawn, 1-tail)),
+		joined * block, joined * n, joined * wanted}, true
 }
 
 // SpeaksFrom is how long a series must be for its interval to hold the truth of the system, and not of the series
@@ -79,18 +76,18 @@ func Ratio(series []Moment) (Interval, bool) {
 const SpeaksFrom = 120 // seconds
 
 // Needs is how many seconds a series must have, whose moments are so many seconds long, to speak for its system.
-func (i Interval) Needs(width int) int { return max(SpeaksFrom, BlocksMin*i.Wanted*width) }
+func (i BlockInterval) Needs(width int) int { return max(SpeaksFrom, BlocksMin*i.Wanted*width) }
 
-// Mean is the interval of the mean over moments of equal length.
-func Mean(values []float64) (Interval, bool) {
+// BlockMean is the interval of the mean over moments of equal length.
+func BlockMean(values []float64) (BlockInterval, bool) {
 	series := make([]Moment, len(values))
 	for i, v := range values {
 		series[i] = Moment{v, 1}
 	}
-	return Ratio(series)
+	return BlockRatio(series)
 }
 
-func ratio(series []Moment) (float64, bool) {
+func total(series []Moment) (float64, bool) {
 	var part, whole float64
 	for _, m := range series {
 		part, whole = part+m.Part, whole+m.Whole
@@ -147,13 +144,6 @@ func resample(series []Moment, block int) []float64 {
 
 // expanded is the share of the resamples to leave out at each end, given the number of blocks.
 func expanded(blocks float64) float64 {
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: blocks - 1}.Quantile((1 + Confidence) / 2)
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: blocks - 1}.Quantile(1 - Tail)
 	return distuv.UnitNormal.CDF(-t * math.Sqrt(blocks/(blocks-1)))
-}
-
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }

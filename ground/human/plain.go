@@ -1,6 +1,4 @@
-// Package plain makes text safe to print: what a server, a file, a process or the environment wrote cannot control the
-// terminal.
-package plain
+package human
 
 import (
 	"bytes"
@@ -28,11 +26,11 @@ func show(r rune) rune {
 	return r
 }
 
-// Text is s without control characters, except line breaks and tabs.
-func Text(s string) string { return strings.Map(show, s) }
+// Plain is s without control characters, except line breaks and tabs.
+func Plain(s string) string { return strings.Map(show, s) }
 
-// Line is Text in one line.
-func Line(s string) string {
+// PlainLine is Plain in one line.
+func PlainLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return ' '
@@ -41,8 +39,8 @@ func Line(s string) string {
 	}, s)
 }
 
-// JSON is a document with harmful characters escaped: a parser gets each as it was.
-func JSON(document []byte) []byte {
+// PlainJSON is a document with harmful characters escaped: a parser gets each as it was.
+func PlainJSON(document []byte) []byte {
 	const digits = "0123456789abcdef"
 	var b bytes.Buffer
 	for _, r := range string(document) {
@@ -58,24 +56,24 @@ func JSON(document []byte) []byte {
 	return b.Bytes()
 }
 
-// Writer cleans everything that is written to another, and lets its own colours through.
-type Writer struct {
+// PlainWriter cleans everything that is written to another, and lets its own colours through.
+type PlainWriter struct {
 	to      io.Writer
 	key     string // stands for the escape character in colours; unknown to any other text
 	mu      sync.Mutex
 	partial []byte // the beginning of a character
 }
 
-// NewWriter cleans what goes to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{to: w, key: "\x00" + rand.Text()} }
+// NewPlainWriter cleans what goes to w.
+func NewPlainWriter(w io.Writer) *PlainWriter { return &PlainWriter{to: w, key: "\x00" + rand.Text()} }
 
 // Colour is text in a colour, by the number that terminals give it; it has to be written whole.
-func (w *Writer) Colour(number, text string) string {
-	return w.key + "[" + number + "m" + Line(text) + w.key + "[0m"
+func (w *PlainWriter) Colour(number, text string) string {
+	return w.key + "[" + number + "m" + PlainLine(text) + w.key + "[0m"
 }
 
 // Write implements io.Writer.
-func (w *Writer) Write(p []byte) (int, error) {
+func (w *PlainWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := append(w.partial, p...)
@@ -91,7 +89,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.partial = bytes.Clone(text[end:])
 	parts := strings.Split(string(text[:end]), w.key)
 	for i := range parts {
-		parts[i] = Text(parts[i])
+		parts[i] = Plain(parts[i])
 	}
 	if _, err := io.WriteString(w.to, strings.Join(parts, "\x1b")); err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-package bootstrap
+package stats
 
 import (
 	"math"
@@ -6,28 +6,24 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"plimsoll/lab/load/apdex"
 )
 
 // simulated is a run in which the chance to satisfy a user drifts: its logit is an AR(1) series around middle. It gives
-// the moments and the counts of all.
-func simulated(random *rand.Rand, seconds, inSecond int, rho float64) (series []Moment, counts apdex.Counts) {
+// the moments and their sum.
+func simulated(random *rand.Rand, seconds, inSecond int, rho float64) (series []Moment, sum Moment) {
 	state := random.NormFloat64() // of the stationary distribution
 	for range seconds {
 		state = rho*state + math.Sqrt(1-rho*rho)*random.NormFloat64()
-		var now apdex.Counts
-		for range random.IntN(2*inSecond) + 1 {
+		now := Moment{Whole: float64(random.IntN(2*inSecond) + 1)}
+		for range int(now.Whole) {
 			if random.Float64() < chance(state) {
-				now.Satisfied++
-			} else {
-				now.Frustrated++
+				now.Part++
 			}
 		}
-		counts.Add(now)
-		series = append(series, Moment{float64(now.Satisfied), float64(now.N())})
+		sum.Part, sum.Whole = sum.Part+now.Part, sum.Whole+now.Whole
+		series = append(series, now)
 	}
-	return series, counts
+	return series, sum
 }
 
 func chance(state float64) float64 { return 1 / (1 + math.Exp(-2-state)) }
@@ -45,11 +41,11 @@ func truth() (mean float64) {
 func coverage(runs, seconds int, rho float64) (ours, wilsons float64) {
 	random, want := rand.New(rand.NewPCG(7, 11)), truth()
 	for range runs {
-		series, counts := simulated(random, seconds, 20, rho)
-		if i, ok := Ratio(series); ok && i.Low <= want && want <= i.High {
+		series, sum := simulated(random, seconds, 20, rho)
+		if i, ok := BlockRatio(series); ok && i.Low <= want && want <= i.High {
 			ours += 1 / float64(runs)
 		}
-		if i := counts.Interval(); i.Low <= want && want <= i.High {
+		if low, high := Wilson(sum.Part/sum.Whole, sum.Whole); low <= want && want <= high {
 			wilsons += 1 / float64(runs)
 		}
 	}
@@ -87,7 +83,7 @@ func TestBlocksAreAsLongAsTheDependence(t *testing.T) {
 	mean := func(rho float64) (sum float64) {
 		for range 50 {
 			series, _ := simulated(random, 300, 50, rho)
-			i, _ := Ratio(series)
+			i, _ := BlockRatio(series)
 			sum += float64(i.Block) / 50
 		}
 		return sum
@@ -108,7 +104,7 @@ func TestRatioHoldsItsEstimate(t *testing.T) {
 			series = append(series, Moment{float64(k), float64(n)})
 			part, whole = part+float64(k), whole+float64(n)
 		}
-		got, ok := Ratio(series)
+		got, ok := BlockRatio(series)
 		if ok != (len(series) >= MomentsMin && whole > 0) {
 			t.Fatalf("%+v, %v from %d seconds, %v operations", got, ok, len(series), whole)
 		}
@@ -119,7 +115,7 @@ func TestRatioHoldsItsEstimate(t *testing.T) {
 		if r := part / whole; got.Low > r+rounding || got.High < r-rounding || got.Low < 0 || got.High > 1+rounding {
 			t.Fatalf("%+v around %v", got, r)
 		}
-		if again, _ := Ratio(series); again != got {
+		if again, _ := BlockRatio(series); again != got {
 			t.Fatalf("%+v, then %+v", got, again)
 		}
 		if got.Moments < len(series) || got.Moments > len(series)+7 || got.Block > got.Moments/BlocksMin+8 {
@@ -136,11 +132,11 @@ func TestMeanOfARate(t *testing.T) {
 			slow[i] = 0
 		}
 	}
-	got, ok := Mean(slow)
+	got, ok := BlockMean(slow)
 	if !ok || got.Low > 75 || got.High < 95 || got.Block < 2 {
 		t.Errorf("want an interval around 75 to 95 by blocks, got %+v", got)
 	}
-	if _, ok := Mean(slow[:MomentsMin-1]); ok {
+	if _, ok := BlockMean(slow[:MomentsMin-1]); ok {
 		t.Error("an interval from too little")
 	}
 }

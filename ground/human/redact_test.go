@@ -1,4 +1,4 @@
-package redact_test
+package human_test
 
 import (
 	"strings"
@@ -7,10 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
-	"plimsoll/ground/redact"
+	"plimsoll/ground/human"
 )
 
-func TestText(t *testing.T) {
+func TestRedact(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"URL", "connect postgres://ann:s3cret@db:5432/erp: refused",
 			"connect postgres://ann:***@db:5432/erp: refused"},
@@ -31,14 +31,14 @@ func TestText(t *testing.T) {
 		{"TimesStay", "at 12:30 user@host", "at 12:30 user@host"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := redact.Text(c.in); got != c.want {
+			if got := human.Redact(c.in); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
 	}
 }
 
-func TestText_HidesThePasswordInTheDriversOwnErrors(t *testing.T) {
+func TestRedact_HidesThePasswordInTheDriversOwnErrors(t *testing.T) {
 	const secret = "Zx9QqSecret"
 	for _, dsn := range []string{
 		"postgres://ann:" + secret + "@127.0.0.1:notaport/erp",
@@ -51,19 +51,19 @@ func TestText_HidesThePasswordInTheDriversOwnErrors(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%q parses", dsn)
 		}
-		if got := redact.Text(err.Error()); strings.Contains(got, secret) {
+		if got := human.Redact(err.Error()); strings.Contains(got, secret) {
 			t.Errorf("the password shows: %s", got)
 		}
-		if got := redact.Text("open " + dsn); strings.Contains(got, secret) {
+		if got := human.Redact("open " + dsn); strings.Contains(got, secret) {
 			t.Errorf("the password shows: %s", got)
 		}
 	}
 }
 
-func TestText_LeavesNoPasswordWhateverItHolds(t *testing.T) {
+func TestRedact_LeavesNoPasswordWhateverItHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := "S3" + rapid.StringMatching(`[A-Za-z0-9@/:?#%!$^*()+-]{3,20}`).Draw(t, "secret")
-		if got := redact.Text("open postgres://ann:" + secret + "@db:5432/erp: refused"); strings.Contains(got,
+		if got := human.Redact("open postgres://ann:" + secret + "@db:5432/erp: refused"); strings.Contains(got,
 			secret) {
 			t.Errorf("the password shows: %s", got)
 		}
