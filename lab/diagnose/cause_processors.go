@@ -47,17 +47,21 @@ func (m *measured) room() (r room, why string) {
 	return r, ""
 }
 
+// queueAndRoom are known both, or neither is of use.
+func (m *measured) queueAndRoom() (waiting float64, r room, why string) {
+	if waiting, why = m.queue(); why == "" {
+		r, why = m.room()
+	}
+	return waiting, r, why
+}
+
 // processorsByOthers: other processes use them.
 var processorsByOthers = cause{
 	name:    "processors-taken-by-others",
 	healthy: "other processes do not take the server's processors",
 	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
-		waiting, why := m.queue()
-		if why != "" {
-			return nil, why
-		}
-		r, why := m.room()
+		waiting, r, why := m.queueAndRoom()
 		if why != "" {
 			return nil, why
 		}
@@ -99,11 +103,7 @@ var processorsFull = cause{
 	healthy: "the database does not need more processors than there are",
 	classes: inRunning,
 	find: func(m *measured) (*Finding, string) {
-		waiting, why := m.queue()
-		if why != "" {
-			return nil, why
-		}
-		r, why := m.room()
+		waiting, r, why := m.queueAndRoom()
 		if why != "" {
 			return nil, why
 		}

@@ -197,57 +197,21 @@ func TestEveryStateOccurs(t *testing.T) {
 // none of it was, and in between.
 func TestNamesAreABeginningOfTheirChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		root, err := os.MkdirTemp("", "image-*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(root)
-		base, dir := filepath.Join(root, "base"), filepath.Join(root, "data")
-		for _, path := range []string{base, dir} {
-			if err := os.Mkdir(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s := &simple{}
-		s.add(storage.Record{Kind: storage.Open, Ino: 1, Path: "", Flags: storage.Directory})
+		s := newNames()
 		now := map[string]bool{}
 		states := []map[string]bool{{}} // after each change of names
 		least := 0                      // changes that are durable
 		for n := range rapid.IntRange(1, 12).Draw(t, "steps") {
-			there := slices.Sorted(maps.Keys(now))
-			switch step := rapid.IntRange(0, 4).Draw(t, "step"); {
-			case step == 4:
+			change := s.change(t, n, now)
+			if change == nil {
 				s.add(storage.Record{Kind: storage.Sync, Ino: 1, Before: s.record + 1})
 				least = len(states) - 1
 				continue
-			case step <= 1 || len(there) == 0:
-				name := fmt.Sprintf("n%d", n)
-				s.add(storage.Record{Kind: storage.Open, Ino: uint64(n + 10), Path: name, Flags: storage.Created})
-				now[name] = true
-			case step == 2:
-				from, to := rapid.SampledFrom(there).Draw(t, "from"), fmt.Sprintf("m%d", n)
-				s.add(storage.Record{Kind: storage.Rename, Path: from, To: to})
-				delete(now, from)
-				now[to] = true
-			default:
-				gone := rapid.SampledFrom(there).Draw(t, "gone")
-				s.add(storage.Record{Kind: storage.Unlink, Path: gone})
-				delete(now, gone)
 			}
-			states = append(states, maps.Clone(now))
+			now = changed(now, change)
+			states = append(states, now)
 		}
-		cut := image.Cut{At: s.record, Seed: rapid.Uint64().Draw(t, "seed"), Model: image.Ordered}
-		if _, err := image.Build(base, dir, s.made, cut); err != nil {
-			t.Fatal(err)
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[string]bool{}
-		for _, e := range entries {
-			got[e.Name()] = true
-		}
+		got := s.names(t, image.Ordered)
 		if !slices.ContainsFunc(states[least:], func(may map[string]bool) bool { return maps.Equal(may, got) }) {
 			t.Fatalf("names %v; may be any of %v", got, states[least:])
 		}

@@ -139,63 +139,54 @@ func TestFirstNames(t *testing.T) {
 // of the others.
 func TestStrictNamesStandForThemselves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		root, err := os.MkdirTemp("", "image-*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(root)
-		base, dir := filepath.Join(root, "base"), filepath.Join(root, "data")
-		for _, path := range []string{base, dir} {
-			if err := os.Mkdir(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s := &simple{}
-		s.add(storage.Record{Kind: storage.Open, Ino: 1, Path: "", Flags: storage.Directory})
+		s := newNames()
 		now := map[string]bool{}
 		may := []map[string]bool{{}} // what the names may be
 		for n := range rapid.IntRange(1, 8).Draw(t, "steps") {
-			there := slices.Sorted(maps.Keys(now))
-			change := map[string]bool{}
-			switch step := rapid.IntRange(0, 4).Draw(t, "step"); {
-			case step == 4:
+			change := s.change(t, n, now)
+			if change == nil {
 				s.add(storage.Record{Kind: storage.Datasync, Ino: 1, Before: s.record + 1})
 				may = []map[string]bool{maps.Clone(now)}
 				continue
-			case step <= 1 || len(there) == 0:
-				name := fmt.Sprintf("n%d", n)
-				s.add(storage.Record{Kind: storage.Open, Ino: uint64(n + 10), Path: name, Flags: storage.Created})
-				change[name] = true
-			case step == 2:
-				from, to := rapid.SampledFrom(there).Draw(t, "from"), fmt.Sprintf("m%d", n)
-				s.add(storage.Record{Kind: storage.Rename, Path: from, To: to})
-				change[from], change[to] = false, true
-			default:
-				gone := rapid.SampledFrom(there).Draw(t, "gone")
-				s.add(storage.Record{Kind: storage.Unlink, Path: gone})
-				change[gone] = false
 			}
 			for _, one := range slices.Clone(may) {
 				may = append(may, changed(one, change))
 			}
 			now = changed(now, change)
 		}
-		cut := image.Cut{At: s.record, Seed: rapid.Uint64().Draw(t, "seed"), Model: image.Strict}
-		if _, err := image.Build(base, dir, s.made, cut); err != nil {
-			t.Fatal(err)
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := map[string]bool{}
-		for _, e := range entries {
-			got[e.Name()] = true
-		}
+		got := s.names(t, image.Strict)
 		if !slices.ContainsFunc(may, func(one map[string]bool) bool { return maps.Equal(one, got) }) {
 			t.Fatalf("names %v; may be any of %v", got, may)
 		}
 	})
+}
+
+// newNames starts the record of a folder without files.
+func newNames() *simple {
+	s := &simple{}
+	s.add(storage.Record{Kind: storage.Open, Ino: 1, Path: "", Flags: storage.Directory})
+	return s
+}
+
+// change records that a name is made, renamed or removed, and returns what there is then; nil: the folder is to be
+// flushed.
+func (s *simple) change(t *rapid.T, n int, now map[string]bool) map[string]bool {
+	there := slices.Sorted(maps.Keys(now))
+	switch step := rapid.IntRange(0, 4).Draw(t, "step"); {
+	case step == 4:
+		return nil
+	case step <= 1 || len(there) == 0:
+		name := fmt.Sprintf("n%d", n)
+		s.add(storage.Record{Kind: storage.Open, Ino: uint64(n + 10), Path: name, Flags: storage.Created})
+		return map[string]bool{name: true}
+	case step == 2:
+		from, to := rapid.SampledFrom(there).Draw(t, "from"), fmt.Sprintf("m%d", n)
+		s.add(storage.Record{Kind: storage.Rename, Path: from, To: to})
+		return map[string]bool{from: false, to: true}
+	}
+	gone := rapid.SampledFrom(there).Draw(t, "gone")
+	s.add(storage.Record{Kind: storage.Unlink, Path: gone})
+	return map[string]bool{gone: false}
 }
 
 // changed are the names after a change of some.
@@ -209,6 +200,34 @@ func changed(names, change map[string]bool) map[string]bool {
 		}
 	}
 	return after
+}
+
+// names that an image of all that was recorded has.
+func (s *simple) names(t *rapid.T, model image.Model) map[string]bool {
+	root, err := os.MkdirTemp("", "image-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(root)
+	base, dir := filepath.Join(root, "base"), filepath.Join(root, "data")
+	for _, path := range []string{base, dir} {
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut := image.Cut{At: s.record, Seed: rapid.Uint64().Draw(t, "seed"), Model: model}
+	if _, err := image.Build(base, dir, s.made, cut); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, e := range entries {
+		got[e.Name()] = true
+	}
+	return got
 }
 
 // A removal that the cut undoes is told, so that nobody takes the file for a fault of the server.

@@ -403,8 +403,9 @@ func TestOwnersSeeTheirOwnAlone(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledWorkerHadBegunGoesOnElsewhere(t *testing.T) {
-	b := setup(t)
+// killed submits a job of six parts; the worker that begins two of them is killed.
+func (b *testBundle) killed(t *testing.T) int64 {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -428,6 +429,12 @@ func TestWhatAKilledWorkerHadBegunGoesOnElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = victim.Wait()
+	return n
+}
+
+func TestWhatAKilledWorkerHadBegunGoesOnElsewhere(t *testing.T) {
+	b := setup(t)
+	n := b.killed(t)
 	b.worker(t, 2, nil)
 	job := b.until(t, n, "ended", ended)
 	if job.State != jobs.Done || string(job.Result) != "15" || b.Value(t, "SELECT count(*) FROM counted") != "6" {

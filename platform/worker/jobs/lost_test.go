@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -208,21 +206,7 @@ func TestAJobEndsWithItsLastPart(t *testing.T) {
 // What a killed worker had begun of a job that is cancelled since is done by nobody.
 func TestCancelledPartsOfADeadWorkerStayUndone(t *testing.T) {
 	b := setup(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	victim := exec.Command(self)
-	victim.Env, victim.Stderr = append(os.Environ(), dsnVariable+"="+b.DSN), os.Stderr
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	n := b.submit(t, "count", "6")
-	b.until(t, n, "begun by the victim", func(j jobs.Job) bool { return j.Parts.Running == 2 })
-	if err := victim.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = victim.Wait()
+	n := b.killed(t)
 	patience.Until(t, "its sessions have ended", func() bool {
 		return b.Count(t, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid <> 0 AND database = "+
 			"(SELECT oid FROM pg_database WHERE datname = current_database())") == 0
