@@ -35,7 +35,7 @@ BEGIN
 		refused := false;
 		PERFORM pg_create_logical_replication_slot('copies', 'dbcopies_decoding');
 	END IF;
-	RAISE NOTICE 'refused: %', refused;
+	RAISE NOTICE '%', CASE WHEN refused THEN 'refused' ELSE 'taken' END;
 EXCEPTION WHEN insufficient_privilege THEN
-	RAISE NOTICE 'refused: true';
+	RAISE NOTICE 'refused';
 END $$;

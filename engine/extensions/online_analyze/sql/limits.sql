@@ -13,19 +13,24 @@ INSERT INTO small SELECT generate_series(1, 99);
 SELECT pg_temp.rows('small');
 INSERT INTO small VALUES (1);
 SELECT pg_temp.rows('small');
+TRUNCATE small;
+INSERT INTO small SELECT generate_series(1, 60);
+TRUNCATE small;
+INSERT INTO small SELECT generate_series(1, 60);
+SELECT pg_temp.rows('small');
 RESET online_analyze.lower_limit;
 
 -- a session remembers so many tables; what is forgotten is analyzed sooner than it had to be
 SET online_analyze.capacity_threshold = 3;
 SET online_analyze.local_tracking = on;
 DO $$ BEGIN
-	FOR i IN 1..200 LOOP
+	FOR i IN 1..100 LOOP
 		EXECUTE format('CREATE TEMP TABLE many%s (a int)', i);
 		EXECUTE format('INSERT INTO many%s SELECT generate_series(1, 100)', i);
 	END LOOP;
 END $$;
 SELECT count(*) FROM pg_class WHERE relname LIKE 'many%' AND reltuples = 100;
-SELECT sum(total_bytes) < 100000 AS small FROM pg_backend_memory_contexts WHERE name = 'online_analyze';
+SELECT total_bytes < 20000 AS small FROM pg_backend_memory_contexts WHERE name = 'tables of online_analyze';
 INSERT INTO many1 SELECT generate_series(1, 100);
 SELECT pg_temp.rows('many1');
 INSERT INTO many1 SELECT generate_series(1, 100);
@@ -35,14 +40,14 @@ RESET online_analyze.local_tracking;
 
 -- dropped tables are forgotten
 SET client_min_messages = warning;
-SELECT total_nblocks AS blocks FROM pg_backend_memory_contexts WHERE name = 'online_analyze' \gset
+SELECT total_bytes AS bytes FROM pg_backend_memory_contexts WHERE name = 'tables of online_analyze' \gset
 DO $$ BEGIN
-	FOR i IN 1..2000 LOOP
+	FOR i IN 1..400 LOOP
 		CREATE TEMP TABLE one AS SELECT 1 AS a;
 		DROP TABLE one;
 	END LOOP;
 END $$;
-SELECT total_nblocks = :blocks AS same FROM pg_backend_memory_contexts WHERE name = 'online_analyze';
+SELECT total_bytes = :bytes AS same FROM pg_backend_memory_contexts WHERE name = 'tables of online_analyze';
 RESET client_min_messages;
 
 -- an error in ANALYZE ends the statement, as it would end an ANALYZE, and that is all

@@ -166,12 +166,18 @@ SELECT count(*) FROM pg_statistic WHERE starelid = 'again'::regclass;
 INSERT INTO again SELECT generate_series(1, 5);
 SELECT pg_temp.known('again');
 COMMIT;
+CREATE TEMP TABLE later (a int);
 BEGIN;
-TRUNCATE again;
-INSERT INTO again SELECT generate_series(1, 100);
+INSERT INTO later SELECT generate_series(1, 100);
 ROLLBACK;
-INSERT INTO again SELECT generate_series(1, 5);
-SELECT pg_temp.known('again');
+INSERT INTO later SELECT generate_series(1, 5);
+SELECT pg_temp.known('later');
+BEGIN;
+TRUNCATE later;
+INSERT INTO later SELECT generate_series(1, 100);
+ROLLBACK;
+INSERT INTO later SELECT generate_series(1, 5);
+SELECT pg_temp.known('later');
 
 -- what the user has analyzed is known
 CREATE TEMP TABLE own (a int);
