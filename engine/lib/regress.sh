@@ -25,8 +25,8 @@ command_regress() {
 	((failed == 0)) || exit "${EXIT_CODES[failure]}"
 }
 
-# make_template FLAVOUR makes the data directory that each extension's server begins with (pg_regress copies it, unless the
-# tests ask for a locale of their own).
+# make_template FLAVOUR makes the data directory that each extension's server begins with: pg_regress copies it, unless
+# the tests ask for a locale of their own.
 make_template() {
 	TEMPLATE=$SCRATCH/$1-template
 	mkdir "$TEMPLATE"

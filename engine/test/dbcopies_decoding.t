@@ -68,8 +68,8 @@ $ask->("BEGIN; UPDATE reference12 SET name = 'new' WHERE id = 1; DELETE FROM ref
 client('--start', '--no-loop', '-E', $before, '-f', '-');
 is(changes(), "B\nU reference12 1 'new'\nD reference12 2\nC\n", 'a client that stops short gets it again');
 
-# A crash: the slot is there, and nothing that was not confirmed is lost. What was confirmed may come again, as the server
-# writes down seldom how far a client has come.
+# A crash: the slot is there, and nothing that was not confirmed is lost. What was confirmed may come again, as the
+# server writes down seldom how far a client has come.
 $ask->("INSERT INTO reference12 VALUES (100, 'before')");
 $server->restart('immediate');
 $ask->("INSERT INTO reference12 VALUES (101, 'after')");

@@ -1,5 +1,5 @@
-# fasttrun, online_analyze and plantuner together, preloaded, in sessions that keep a pool of temporary tables: what comes
-# out is right, the planner knows what was stored, and what stays behind is what the extensions promise.
+# fasttrun, online_analyze and plantuner together, preloaded, in sessions that keep a pool of temporary tables: what
+# comes out is right, the planner knows what was stored, and what stays behind is what the extensions promise.
 #
 #   PREFIX=DIR   the server to test; defaults to the built plimsoll flavour
 #   STOCK=DIR    the one to compare it with; defaults to the built vanilla flavour
@@ -74,7 +74,8 @@ SELECT count(*) FROM mine;
 END
 	like($other, $which eq 'stock' ?
 		qr/^ERROR:  cannot fasttruncate "mine"\nDETAIL:  It is a temporary table of another session\.\n1\n\z/ :
-		qr/^ERROR:  relation "pg_temp_\d+\.mine" does not exist\n1\n\z/, "$which: another session's table is not touched");
+		qr/^ERROR:  relation "pg_temp_\d+\.mine" does not exist\n1\n\z/,
+		"$which: another session's table is not touched");
 
 	is($ask->(<<'END') =~ s/^ *Disabled: true\n//mr, <<'END', "$which: a list of the configuration holds");
 CREATE TEMP TABLE tt (a int); CREATE INDEX tt_hidden ON tt (a);
@@ -104,7 +105,8 @@ DETAIL:  The setting is ignored, for it would forbid every index.
 END
 
 	like($ask->('SET online_analyze."verbose" = on; CREATE TEMP TABLE said AS SELECT generate_series(1, 60) AS a;'),
-		qr/INFO:  analyzing "pg_temp_\d+\.said".*"said": scanned 1 of 1 pages, containing 60 live rows/s, "$which: verbose");
+		qr/INFO:  analyzing "pg_temp_\d+\.said".*"said": scanned 1 of 1 pages, containing 60 live rows/s,
+		"$which: verbose");
 }
 is(left_by($server{ours}, $turns), "100|0\n",
 	'with tables in memory a hundred turns leave a hundred records, the ends of transactions that stored rows');
