@@ -13,9 +13,10 @@
  * change: when it is new, or was truncated and filled again, as the tables of a
  * pool are.  PostgreSQL takes it for ten full pages otherwise.  That it was
  * emptied shows in its storage (TRUNCATE gives it another one) or in pg_class
- * (fasttruncate() and ON COMMIT DELETE ROWS, when there is an index, set the
- * counts to zero).  An analysis of fewer rows than threshold begins no interval:
- * the table that is filled row by row is analyzed again as soon as it has some.
+ * (fasttruncate() sets the counts to zero; the end of a transaction that deletes
+ * rows does so only where an index is built anew and autovacuum is on).  An
+ * analysis of fewer rows than threshold begins no interval: the table that is
+ * filled row by row is analyzed again as soon as it has some.
  *
  * Changes of a temporary table are counted by this session, which alone makes
  * them.  Those of a permanent table are what the server's statistics say, which

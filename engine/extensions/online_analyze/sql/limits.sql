@@ -6,6 +6,8 @@ CREATE FUNCTION pg_temp.rows(VARIADIC names text[]) RETURNS text LANGUAGE sql AS
 	FROM unnest(names) WITH ORDINALITY AS u (name, n) JOIN pg_class ON oid = name::regclass
 $$;
 
+SET online_analyze.min_interval = 3600000;
+
 -- a table must have lower_limit rows
 SET online_analyze.lower_limit = 100;
 CREATE TEMP TABLE small (a int);
