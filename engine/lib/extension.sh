@@ -19,7 +19,7 @@ build_extension() {
 # copy_extension NAME DIR
 copy_extension() {
 	mkdir -p "$2"
-	(cd "$EXTENSIONS/$1" && extension_sources | tar --null -T - -cf -) | tar -xf - -C "$2"
+	(cd "$EXTENSIONS/$1" && extension_sources | tar --null -T - -chf -) | tar -xf - -C "$2"
 }
 
 # install_files FROM TO replaces file by file through a rename, so that a running server

@@ -41,8 +41,9 @@ extension_key() {
 	} | short_hash
 }
 
-# extension_sources lists the files of the extension in the current folder, without what a make in it has left.
+# extension_sources lists the files of the extension in the current folder, without what a make in it has left. A file
+# that two extensions share is a link in one of them.
 extension_sources() {
-	find . \( -name results -o -name tmp_check -o -name output_iso \) -prune -o \
+	find -L . \( -name results -o -name tmp_check -o -name output_iso \) -prune -o \
 		-type f ! -name '*.o' ! -name '*.so' ! -name '*.bc' ! -name 'regression.*' -print0 | LC_ALL=C sort -z
 }

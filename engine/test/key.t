@@ -49,6 +49,15 @@ is(Plimsoll::Workshop::slurp("$cache/current/plimsoll/lib/two.c"), "int two = 2;
 is(current('plimsoll'), $before{plimsoll}, '... in the same prefix');
 is(built(), '', '... once');
 
+my $shared = "$shop->{engine}/extensions/one/shared.h";
+Plimsoll::Workshop::spew($shared, "int shared;\n");
+symlink '../one/shared.h', "$shop->{engine}/extensions/two/shared.h" or die "symlink: $!";
+built();
+Plimsoll::Workshop::spew($shared, "long shared;\n");
+$changed = built();
+like($changed, qr/vanilla: extension $_\b/, "a file that two extensions share is extension $_\'s") for qw(one two);
+is(built(), '', '... once');
+
 Plimsoll::Workshop::spew("$shop->{engine}/overlay/src/backend/plimsoll/extra.c", "int plimsoll_extra = 2;\n");
 $changed = built();
 unlike($changed, qr/vanilla: (?:compile|extension)/, 'a changed overlay does not touch vanilla');

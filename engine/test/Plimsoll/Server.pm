@@ -21,16 +21,33 @@ sub new
 	my $user = $> == 0 ? (grep { defined getpwnam $_ } qw(plimsoll postgres))[0] : undef;
 	my $self = bless { bin => "$prefix/bin", dir => $dir, user => $user, open => {} }, $class;
 	chown((getpwnam $user)[2, 3], $dir) if defined $user;
-	my $options = join ' ', "-k $dir -c listen_addresses= -c fsync=off",
+	$self->{options} = join ' ', "-k $dir -c listen_addresses= -c fsync=off",
 		map { "-c $_=$setting{$_}" } sort keys %setting;
 	$self->as_user("$self->{bin}/initdb", '-D', "$dir/data", '-U', 'probe', '-A', 'trust', '--no-sync')
 		or die 'initdb failed';
-	$self->as_user("$self->{bin}/pg_ctl", '-D', "$dir/data", '-l', "$dir/log", '-w', '-o', $options, 'start')
-		or die "the server does not start: " . $self->log;
-	($self->{postmaster}) = $self->slurp('data/postmaster.pid') =~ /^(\d+)/ or die 'the server has no pid';
 	$self->{owner} = $$;
 	weaken($running{$dir} = $self);
+	$self->start;
 	return $self;
+}
+
+sub start
+{
+	my $self = shift;
+	$self->as_user("$self->{bin}/pg_ctl", '-D', "$self->{dir}/data", '-l', "$self->{dir}/log", '-w', '-o',
+		$self->{options}, 'start')
+		or die "the server does not start: " . $self->log;
+	($self->{postmaster}) = $self->slurp('data/postmaster.pid') =~ /^(\d+)/ or die 'the server has no pid';
+}
+
+# restart ends it as MODE says (fast, or immediate: a crash) and starts it again; data may be changed between.
+sub restart
+{
+	my ($self, $mode, $between) = @_;
+	$self->as_user("$self->{bin}/pg_ctl", '-D', "$self->{dir}/data", '-m', $mode, 'stop')
+		or die 'the server does not end';
+	$between->() if $between;
+	$self->start;
 }
 
 # as_user runs a command as the user that may run a server; true if it succeeds.

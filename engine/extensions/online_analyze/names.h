@@ -1,0 +1,1 @@
+../plantuner/names.h
