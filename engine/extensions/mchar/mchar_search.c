@@ -348,7 +348,8 @@ mchar_search(const LikeSearch *search, const UChar *units, int32 length)
 			return false;
 		if (search->from_start && behind == 0)
 			return at == 0;
-		length = at;
+		/* Blanks alone may be any of those at the end; the last leave most room to the others. */
+		length = literal->blanks == literal->length ? length - literal->length : at;
 	}
 	if (search->from_start)
 	{

@@ -7,6 +7,8 @@ SELECT p AS pattern, string_agg(format('[%s] %s', v, v::mvarchar LIKE p::mvarcha
   FROM unnest(ARRAY['abc', 'abc ', '%c', '%c ', '% ', 'a%c', '%', '', ' ', '_', 'ab_', '%b%']) WITH ORDINALITY p (p, o),
        unnest(ARRAY['abc', 'abc ', 'abc  ', ' ', '']) WITH ORDINALITY v (v, i)
  GROUP BY o, p ORDER BY o;
+SELECT '   '::mvarchar LIKE ' % ' AS blanks, '   '::mvarchar LIKE '  %  ' AS too_many,
+       'a   '::mvarchar LIKE 'a % ' AS behind;
 -- escapes: the backslash, another one, none
 SELECT 'a%b'::mvarchar LIKE 'A\%B' AS backslash, 'axb'::mvarchar LIKE 'a\%b' AS literal,
     'a_b'::mvarchar LIKE '%\_%' AS underscore,
