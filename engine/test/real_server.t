@@ -86,16 +86,22 @@ like($contrib->('plimsoll'), qr/\b$_\b/, "has $_")
 
 my $said = `$engine/build regress 2>&1`;
 is($?, 0, "the extensions' tests pass") or diag $said;
-like($said, qr/^$_: plimsoll: All \d+ tests passed/m, "... on $_") for qw(vanilla plimsoll);
+my @extensions = map { m{([^/]+)/Makefile$} } glob("$engine/extensions/*/Makefile");
+for my $flavour (qw(vanilla plimsoll))
+{
+	like($said, qr/^$flavour: $_: All \d+ tests passed/m, "... those of $_ on $flavour") for @extensions;
+}
 
-subtest 'the extension compiles against an installed stock server' => sub {
+subtest 'the extensions compile against an installed stock server' => sub {
 	my ($config) = grep { -e `$_ --includedir-server` =~ s/\n/\/postgres.h/r }
 		glob('/usr/lib/postgresql/1[5-8]/bin/pg_config');
 	plan skip_all => 'no PostgreSQL 15-18 with its server headers is installed' unless $config;
 	my $dir = tempdir('plimsoll-stock-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-	my $build = `cp -R $engine/extensions/plimsoll $dir/ &&
-		make -s -C $dir/plimsoll PG_CONFIG=$config COPT=-Werror 2>&1`;
-	is($?, 0, 'builds without a warning') or diag $build;
+	for my $name (@extensions)
+	{
+		my $build = `cp -R $engine/extensions/$name $dir/ && make -s -C $dir/$name PG_CONFIG=$config COPT=-Werror 2>&1`;
+		is($?, 0, "$name builds without a warning") or diag $build;
+	}
 };
 
 $said = `$engine/build 2>&1 >/dev/null`;
