@@ -12,7 +12,7 @@
  * - before a character whose other cases ICU does not take for equal (LIKE
  *   folds single characters, the collation has rules of its own),
  * - before a combining character, and before one that makes a unit of sorting
- *   with the one in front of it (Czech ch; i and a breve, which is a letter
+ *   with the one in front of it (Danish aa; i and a breve, which is a letter
  *   of its own in Russian),
  * - and, as characters may follow it in the value, not with one that can
  *   begin such a unit,

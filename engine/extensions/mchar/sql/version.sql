@@ -50,6 +50,17 @@ EXPLAIN (COSTS OFF) SELECT w FROM words WHERE w LIKE 'hor%';
 EXPLAIN (COSTS OFF) SELECT w FROM words WHERE w LIKE 'oc%';
 SELECT string_agg(w::text, ' ' ORDER BY w::text COLLATE "C") FROM words WHERE w LIKE 'c%';
 SELECT string_agg(w::text, ' ' ORDER BY w::text COLLATE "C") FROM words WHERE w LIKE 'ch%';
+-- aa is the last letter, but aA is two a
+CREATE DATABASE regress_mchar_da TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'da' LOCALE 'C';
+\c regress_mchar_da
+CREATE EXTENSION mchar;
+CREATE TABLE words (w mvarchar);
+INSERT INTO words VALUES ('aalborg'), ('aAlborg'), ('Aarhus'), ('abe'), ('zebra');
+CREATE INDEX words_w ON words (w);
+SET enable_seqscan = off;
+SELECT string_agg(w::text, ' ' ORDER BY w) FROM words;
+EXPLAIN (COSTS OFF) SELECT w FROM words WHERE w LIKE 'baal%';
+SELECT string_agg(w::text, ' ' ORDER BY w) FROM words WHERE w LIKE 'aal%';
 -- where numbers sort by their value, 1 is no beginning of 10
 CREATE DATABASE regress_mchar_kn TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'de-u-kc-kn'
     LOCALE 'C';
@@ -63,6 +74,7 @@ SELECT string_agg(w::text, ', ' ORDER BY w) FROM words;
 EXPLAIN (COSTS OFF) SELECT w FROM words WHERE w LIKE 'teil 1%';
 SELECT string_agg(w::text, ', ' ORDER BY w) FROM words WHERE w LIKE 'teil 1%';
 \c :here
+DROP DATABASE regress_mchar_da;
 DROP DATABASE regress_mchar_kn;
 DROP DATABASE regress_mchar_ru;
 DROP DATABASE regress_mchar_cs;
