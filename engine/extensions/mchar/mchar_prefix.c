@@ -166,8 +166,10 @@ usable_prefix(const LikeTokens *tokens, bool *whole)
 	for (count = 0; count < Min(tokens->count, PREFIX_MAX) && tokens->token[count] >= 0; count++)
 	{
 		Character	c = inspect(tokens->token[count]);
+		bool		inside = c.goes_on && count > 0 && begins[count - 1];
+		bool		number = digits_are_units && u_isdigit(tokens->token[count]);
 
-		if (!c.plain || c.combines || (digits_are_units && u_isdigit(tokens->token[count])) || (c.goes_on && count > 0 && begins[count - 1]))
+		if (!c.plain || c.combines || inside || number)
 			break;
 		begins[count] = c.begins;
 	}

@@ -14,7 +14,8 @@ SELECT ''::mvarchar = '   ' AS blanks, ' a'::mvarchar = 'a' AS leading, '😀'::
 -- every operator of every pairing says what the comparison function says
 CREATE TABLE words (id serial, w text);
 INSERT INTO words (w) VALUES (''), (' '), ('a'), ('A'), ('a '), ('á'), ('b'), ('B '), ('ab'), ('Ab'), ('а'), ('А'),
-    ('я'), ('Ё'), ('ё'), ('е'), ('й'), ('и'), ('1'), ('10'), ('9'), ('-'), ('_'), ('a b'), ('a-b'), ('😀'), ('😁 '), ('z'), ('ß'),
+    ('я'), ('Ё'), ('ё'), ('е'), ('й'), ('и'), ('1'), ('10'), ('9'), ('-'), ('_'),
+    ('a b'), ('a-b'), ('😀'), ('😁 '), ('z'), ('ß'),
     ('SS'), ('ss');
 CREATE FUNCTION compare_check() RETURNS TABLE (types text, signs text, pairs bigint, wrong bigint)
 LANGUAGE plpgsql AS $$

@@ -72,7 +72,8 @@ SELECT count(*) FROM goods WHERE v LIKE '%😀 S%';
 RESET enable_seqscan;
 TRUNCATE patterns;
 INSERT INTO patterns
-SELECT DISTINCT '%' || upper(substr(v::text, 1 + id % 4, 1 + id % 5)) || CASE id % 3 WHEN 0 THEN '%' WHEN 1 THEN '_%' ELSE '' END
+SELECT DISTINCT '%' || upper(substr(v::text, 1 + id % 4, 1 + id % 5)) ||
+                CASE id % 3 WHEN 0 THEN '%' WHEN 1 THEN '_%' ELSE '' END
   FROM goods WHERE v::text !~ '%' AND id % 3 = 0;
 DROP INDEX goods_v, goods_c;
 SELECT count(*) > 100 AS patterns,
