@@ -156,8 +156,8 @@ SKIP:
 		$limit, 'too much put together');
 	like(ask('plimsoll', 'one', "SELECT length(upper(repeat('ß', 300000000)::mvarchar));"), $limit,
 		'too much in capitals');
-	like(ask('plimsoll', 'one', "SELECT length((repeat('я', 400000000 / 2)::mvarchar || repeat('я',
-		300000000)::mvarchar)::text);"), $limit, 'too much for a string');
+	like(ask('plimsoll', 'one', "SELECT length((a || a)::text) FROM (SELECT repeat('€', 200000000)::mvarchar AS a) v;"),
+		$limit, 'too much for a string');
 }
 unlike($_->log, qr/TRAP|was terminated by signal|PANIC/, 'nothing crashed') for values %server;
 done_testing();
