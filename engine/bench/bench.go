@@ -1,5 +1,6 @@
-// Package bench owns the SQL of the engine's measurements: what a business application does with temporary tables, and
-// its wide tables. The commands beside it and the lab's experiments play the same files.
+// Package bench owns the SQL of the engine's measurements: what a business application does with temporary tables, its
+// wide tables, and how it looks for a part of a name. The commands beside it and the lab's experiments play the same
+// files.
 package bench
 
 import (
@@ -9,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:embed workloads/*.sql live-tables.sql wide-table.sql
+//go:embed workloads/*.sql live-tables.sql wide-table.sql like-table.sql like.sql
 var files embed.FS
 
 // Cycles are workloads whose run is one life of a table: made, filled, read, dropped.
@@ -50,6 +51,18 @@ func LiveTables(n int) (string, error) { return filled("live-tables.sql", ":live
 // WideTable is SQL that makes the table wide_N of n columns.
 func WideTable(columns, rows int) (string, error) {
 	return filled("wide-table.sql", ":columns", strconv.Itoa(columns), ":rows", strconv.Itoa(rows))
+}
+
+// LikeTable is SQL that makes the table like_N of so many values of N characters; one in every so many has the text
+// that Like looks for.
+func LikeTable(characters, rows, every int) (string, error) {
+	return filled("like-table.sql", ":length", strconv.Itoa(characters), ":rows", strconv.Itoa(rows),
+		":every", strconv.Itoa(every))
+}
+
+// Like is the query of a part of a value over such a table.
+func Like(characters int) (string, error) {
+	return filled("like.sql", ":length", strconv.Itoa(characters))
 }
 
 // filled is a file with values in place of its variables: name, value, name, value, …

@@ -65,6 +65,18 @@ func TestWideTable_HasSoManyColumnsAndRows(t *testing.T) {
 	}
 }
 
+func TestLike_ReadsTheTableThatIsMade(t *testing.T) {
+	table, err := bench.LikeTable(321, 4567, 89)
+	if err != nil || strings.Count(table, "like_321") < 4 || !strings.Contains(table, "generate_series(1, 4567)") ||
+		!strings.Contains(table, "r % 89 = 0") || strings.Contains(table, ":length") {
+		t.Errorf("%q, %v", table, err)
+	}
+	query, err := bench.Like(321)
+	if err != nil || !strings.Contains(query, "FROM like_321 WHERE") {
+		t.Errorf("%q, %v", query, err)
+	}
+}
+
 // Both reports make the permanent table if it is not there: which one came first must not matter.
 func TestReports_ReadTheSameTable(t *testing.T) {
 	creation := func(name string) string {

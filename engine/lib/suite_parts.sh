@@ -10,6 +10,7 @@
 #   fuzz/matrix                                          tables on their way to the catalogs, case by case
 #   fuzz/cancel                                          random sessions whose commands are cancelled
 #   fuzz/soak                                            100 active sessions for a quarter of an hour
+#   fuzz/mchar                                           random values and patterns of LIKE, under sanitizers
 #
 # SETTINGS is off, on (test/everything_on.conf) or, of the last two, what they bring along.
 
@@ -54,7 +55,7 @@ all_parts() {
 	part_settings "$1" temp
 	# Servers without assertions do not know the setting.
 	[[ $1 != *-assert ]] || printf 'discard/%s\n' $(module_tests REGRESS) $(module_tests ISOLATION)
-	printf 'fuzz/%s\n' catalogs parallel files matrix cancel soak
+	printf 'fuzz/%s\n' catalogs parallel files matrix cancel soak mchar
 }
 
 part_settings() {
@@ -116,9 +117,10 @@ fuzz() {
 	install=$(suite_prefix)
 	local -A tests=([catalogs]=memory_catalog_diff.t [parallel]=memory_catalog_diff.t
 		[files]=lazy_files_diff.t [matrix]=memory_catalog_matrix.t
-		[cancel]=memory_catalog_cancel.t [soak]=memory_catalog_soak.t)
+		[cancel]=memory_catalog_cancel.t [soak]=memory_catalog_soak.t [mchar]=mchar_fuzz.t)
 	local quarter=$(((FUZZ_MINUTES + 3) / 4))
-	local -A minutes=([catalogs]=$FUZZ_MINUTES [parallel]=$quarter [files]=$quarter [cancel]=$quarter [soak]=$quarter)
+	local -A minutes=([catalogs]=$FUZZ_MINUTES [parallel]=$quarter [files]=$quarter [cancel]=$quarter [soak]=$quarter
+		[mchar]=$quarter)
 	install_extensions || return
 	env PREFIX="$install" LD_LIBRARY_PATH="$install/lib" SEEDS="${SEEDS:-$(date +%s)}" MINUTES="${minutes[$1]-}" \
 		PLANS="$1" STEPS="${STEPS:-150}" CASES="${CASES:-all}" SESSIONS="${SESSIONS:-100}" \

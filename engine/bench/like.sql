@@ -1,0 +1,1 @@
+SELECT count(*) FROM like_:length WHERE v LIKE '%ИГОЛКА%';

@@ -1,0 +1,1 @@
+/* Stands in for PostgreSQL: postgres.h has it all. */
