@@ -214,9 +214,10 @@ func TestOrigin_NamesWhatIsForeign(t *testing.T) {
 		before session.Origin
 		want   string
 	}{
-		"TheSame":          {now, ""},
-		"AnotherServer":    {session.Origin{Program: "0.5.0", Server: server("2")}, "it is of another server: system"},
-		"AnotherProgram":   {session.Origin{Program: "0.4.0", Server: server("1")}, "it was made by plimsoll 0.4.0, this"},
+		"TheSame":       {now, ""},
+		"AnotherServer": {session.Origin{Program: "0.5.0", Server: server("2")}, "it is of another server: system"},
+		"AnotherProgram": {session.Origin{Program: "0.4.0", Server: server("1")},
+			"it was made by plimsoll 0.4.0, this"},
 		"NoServer":         {session.Origin{Program: "0.5.0"}, "it does not record its server"},
 		"OfAnOlderVersion": {session.Origin{}, "it was made by plimsoll of an older version, this is 0.5.0"},
 	} {

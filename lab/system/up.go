@@ -162,8 +162,8 @@ func sameData(systems []*System) error {
 		case !first.base.Like(y.base):
 			hint := "fill both with the same numbers: plimsoll fill"
 			if y.DSN == "" {
-				hint = fmt.Sprintf("give both the same one: 'plimsoll down %[1]s && plimsoll destroy %[1]s', and it is "+
-					"created and filled again, or 'plimsoll fill' with the same numbers", y.Cluster)
+				hint = fmt.Sprintf("give both the same one: 'plimsoll down %[1]s && plimsoll destroy %[1]s', and "+
+					"it is created and filled again, or 'plimsoll fill' with the same numbers", y.Cluster)
 			}
 			return problem.New(problem.Usage, fmt.Errorf("the bases of %s and %s differ: %s; %s", first.Target,
 				y.Target, first.base, y.base), hint)

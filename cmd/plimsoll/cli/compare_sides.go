@@ -48,16 +48,16 @@ func (f *sideFlags) bind(c *cobra.Command, side int) {
 	fs.StringVar(&f.restore, name("restore"), "", "`SQL` that restores "+upper+" before each run, if "+
 		"nothing else does; @FILE reads it from a file, "+system.RestoreCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
-	for _, kind := range []string{"set", "tweak", "sql", "name", "url", "dsn", "scenario", "command", "reset", "restore",
-		"sampling"} {
+	for _, kind := range []string{"set", "tweak", "sql", "name", "url", "dsn", "scenario", "command", "reset",
+		"restore", "sampling"} {
 		config.FlagOnly(fs, name(kind))
 		fs.Lookup(name(kind)).Hidden = side >= sidesShown
 	}
 }
 
 func (f *sideFlags) isSet() bool {
-	return f.namesSystem() || len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || f.sql != "" ||
-		f.reset != "" || f.restore != "" || f.name != ""
+	return f.namesSystem() || len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault ||
+		f.sql != "" || f.reset != "" || f.restore != "" || f.name != ""
 }
 
 // namesSystem says whether the flags name a system by themselves.

@@ -22,7 +22,8 @@ func TestOnlyNamedFilesFollowTheUmask(t *testing.T) {
 		withUmask(mask, func() {
 			dir := t.TempDir()
 			if err := errors.Join(WriteNamed(filepath.Join(dir, "named"), nothing),
-				Write(filepath.Join(dir, "own"), nothing), WriteText(filepath.Join(dir, "text"), nil, 0o644)); err != nil {
+				Write(filepath.Join(dir, "own"), nothing),
+				WriteText(filepath.Join(dir, "text"), nil, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 			for name, want := range map[string]os.FileMode{"named": named, "own": 0o600, "text": 0o644} {

@@ -76,8 +76,8 @@ func (s Server) Note() string {
 	if lost == "" || s.Flavour == Vanilla {
 		return ""
 	}
-	return fmt.Sprintf("note: this is not Plimsoll's PostgreSQL but %s\n      %s\n      'make engine' builds Plimsoll's",
-		s, lost)
+	return fmt.Sprintf("note: this is not Plimsoll's PostgreSQL but %s\n      %s\n"+
+		"      'make engine' builds Plimsoll's", s, lost)
 }
 
 // Program is the path of one of the installation's programs (psql, pgbench, initdb).

@@ -14,8 +14,8 @@ import (
 )
 
 // Sides brings up the servers of a profile: the one that is meant, or if none is named one of each flavour that is
-// built. The sides are every shape on each, with tweaks also classic with each tweak alone. down stops what was started;
-// after an error that is done already.
+// built. The sides are every shape on each, with tweaks also classic with each tweak alone. down stops what was
+// started; after an error that is done already.
 func Sides(ctx context.Context, here system.Local, meant system.Target, tweaks bool) (sides []Side, down func() error,
 	err error) {
 	if meant.DSN != "" {

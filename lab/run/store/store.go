@@ -87,7 +87,8 @@ func (s *Store) Find(id string) (string, error) {
 	found := kept.Meant(id, ids)
 	switch {
 	case len(ids) == 0:
-		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.Root), "'plimsoll run' creates one")
+		return "", problem.New(problem.Usage, fmt.Errorf("no run is stored in %s", s.Root),
+			"'plimsoll run' creates one")
 	case len(found) == 0:
 		return "", problem.New(problem.Usage, fmt.Errorf("no run %q", id),
 			"'plimsoll runs' lists them; latest is the newest")

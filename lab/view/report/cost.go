@@ -16,8 +16,8 @@ func costTable(c result.Cost) web.Table {
 		Columns: []string{"request to the workers", "count", "statements", "round trips", "rows written",
 			"temp tables", "of them empty"}}
 	for _, q := range c.Requests {
-		t.Rows = append(t.Rows, []string{q.ID, human.Thousands(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows),
-			mean(q.TempTables), human.Known(q.EmptyShare, unknown, human.Share)})
+		t.Rows = append(t.Rows, []string{q.ID, human.Thousands(q.Count), mean(q.Statements), mean(q.RoundTrips),
+			mean(q.Rows), mean(q.TempTables), human.Known(q.EmptyShare, unknown, human.Share)})
 	}
 	return t
 }
