@@ -43,7 +43,7 @@ SKIP: {
 	mkdir $full;
 	my $mount = "mount -t tmpfs -o size=2m none $full"
 		. " && PLIMSOLL_CACHE=$full SOURCE=$shop->{source} $shop->{engine}/build 2>&1";
-	one_line(scalar `unshare -m sh -c '$mount'`, 'too little room', 'a disk too small is seen beforehand');
+	one_line(scalar `unshare -m sh -c '$mount'`, 'too little free space', 'a disk too small is seen beforehand');
 
 	# The same disk, filled by the build itself.
 	system('sed', '-i', 's/^ROOM_MB=.*/ROOM_MB=0/', "$shop->{engine}/lib/core.sh");

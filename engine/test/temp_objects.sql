@@ -296,7 +296,7 @@ alter table ix add f int default 1 / (random()::int * 0);
 create statistics st (mcv, ndistinct) on a, b from ix; create statistics pg_temp.st2 on (a + 1), b from ix;
 analyze ix; select stxname, stxkeys from pg_statistic_ext where stxname ~ '^st' order by 1; drop statistics st;
 alter table ix drop column b cascade; select stxname from pg_statistic_ext where stxname ~ '^st';
--- large objects beside temp
+-- large objects with temp tables
 begin; select lo_create(424242); create temp table lo (o oid, b bytea); insert into lo values (424242, 'x');
 select lo_put(424242, 0, 'hello'); savepoint s; select lo_unlink(424242); drop table lo; rollback to s;
 select encode(lo_get(o), 'escape') from lo; commit; comment on large object 424242 is 'x';

@@ -150,7 +150,7 @@ func TestMonthsAreClosedInOrder(t *testing.T) {
 			t.Errorf("%s: %v, want %q", what, err, says)
 		}
 	}
-	no("a month after an open one", "2025-05", false, "2025-03 brought has not been closed")
+	no("a month after an open one", "2025-05", false, "2025-03 has sales that are not closed")
 	no("a month that has not ended", "2999-01", false, "has not ended")
 	closes(t, d.Company, "2025-03", false)
 	closes(t, d.Company, "2025-05", false) // April has sold nothing
