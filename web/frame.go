@@ -52,9 +52,10 @@ func digest(text string) string {
 // ChartStyle is the style of pages without scripts, whose charts are drawn in Go.
 func ChartStyle() string { return Style() + Text("report/page.css") + Text("frame/chart.css") }
 
-// Templates are pages, each under the name of its file, with the head that all of them have.
+// Templates are pages, each under the name of its file, with the head that all of them have, and their tables.
 func Templates(names ...string) *template.Template {
 	all := template.Must(template.New("head").Parse(Text("frame/head.html.tmpl")))
+	template.Must(all.New("table").Parse(Text("frame/table.html.tmpl")))
 	for _, name := range names {
 		template.Must(all.New(name).Parse(Text(name)))
 	}

@@ -123,7 +123,7 @@ func settingsSetTwice(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	a := waitForAdvice(t, dsn, "twice:autovacuum_vacuum_cost_limit")
 	if text := strings.Join(a.Evidence, "; "); a.Level != Problem || !strings.Contains(text, "line 1: 1000") ||
-		!strings.Contains(text, "line 3: 2000") || !strings.Contains(text, "works with 2000") {
+		!strings.Contains(text, "line 3: 2000") || !strings.Contains(text, "the server uses 2000") {
 		t.Errorf("advice %+v, want a problem that names both lines and the value in use", a)
 	}
 	if advised(t, dsn).Find("twice:work_mem") != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/run/store"
 )
 
 // Journal is what was applied to one database and how it was before. It is written before each step:
@@ -119,12 +119,7 @@ func openJournal(ctx context.Context, conn *pgx.Conn, folder, cluster string) (*
 }
 
 func (j *Journal) write() error {
-	err := store.WriteWhole(j.path, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(j)
-	})
-	if err != nil {
+	if err := kept.Write(j.path, func(w io.Writer) error { return kept.JSON(w, j) }); err != nil {
 		return problem.New(problem.Environment, fmt.Errorf("write journal: %w", err),
 			"nothing is changed unless the journal records it first")
 	}

@@ -11,7 +11,7 @@ var limits threshold.List
 func limit(name string, value float64, reason string) *Limit { return limits.Add(name, value, reason) }
 
 var (
-	problemFrom = limit("price of a problem", 0.10, "share of the time, as in a diagnosis")
+	problemFrom = limits.Share(threshold.Problem)
 	missesMost  = limit("blocks not in memory", 0.02,
 		"share of the blocks requested; a cache large enough for the load misses fewer")
 	missesMany     = limit("many blocks not in memory", 0.10, "share of the blocks requested; each costs a read")
@@ -30,9 +30,9 @@ var (
 	staleFor = limit("age of the last ANALYZE or VACUUM", 900,
 		"seconds; since then autovacuum has run a dozen times and left the table as it is")
 	changedLeast = limit("rows changed at least", 1000, "fewer change no plan")
-	changedMost  = limit("rows changed since ANALYZE", 0.25, "share of the rows; autovacuum begins at 0.1")
+	changedMost  = limits.Share(threshold.StaleRows)
 	behindTimes  = limit("dead rows beyond autovacuum's own threshold", 2, "times; at 1 it is about to start")
-	deadLeast    = limit("dead rows at least", 1000, "fewer fit into pages that are read anyway")
+	deadLeast    = limits.Share(threshold.DeadRowsLeast)
 	freezeMost   = limit("age of the oldest transaction", 1.2,
 		"times autovacuum_freeze_max_age; from 1 on autovacuum works on it and should finish soon")
 	freezeLate = limit("transactions of an old row", 1e9,
@@ -46,13 +46,12 @@ var (
 	measureMost  = limit("indexes that pgstattuple may read", 1<<30, "bytes in all; it reads the whole index")
 	deletesLeast = limit("rows deleted that others may refer to", 100,
 		"or statements that change their key; fewer are occasional corrections")
-	heldXIDs = limit("horizon held back", 1000,
-		"transactions begun since; with fewer there is nothing to remove, with more the time counts")
+	heldXIDs   = limits.Share(threshold.HeldXIDs)
 	heldFor    = limit("horizon held back for", 600, "seconds; reports take minutes")
 	heldLog    = limit("log held by a slot", 1<<30, "bytes; without a limit the log grows until the disk is full")
 	scanRowsPS = limit("rows read to find a few", 50_000,
 		"rows a second: 1 % of a processor, which reads some five million")
-	rowsScan   = limit("rows of a whole scan", 5000, "an index finds a few of so many sooner")
+	rowsScan   = limits.Share(threshold.RowsPerScan)
 	scansLeast = limit("whole scans", 10, "fewer are reports")
 	indexShare = limit("time of a statement without an index", 0.01,
 		"share of the time of all statements; an index costs each write of its table")
@@ -65,16 +64,15 @@ var (
 	lifeLeast    = limit("life of a session", 10, "seconds, on average; a pool keeps its connections for minutes")
 	sessionsOf   = limit("sessions begun", 100, "fewer are people with psql")
 	sessionsPS   = limit("sessions begun a second", 1, "fewer are monitoring and jobs; a pool makes a few in a minute")
-	sessionsMany = limit("many sessions begun a second", 10, "each takes some 5 ms of "+
-		"processor time, and reads the catalogs again")
-	usedMost   = limit("connections used", 0.9, "share of max_connections; the next burst is refused")
-	churnTimes = limit("catalog rows deleted", 5, "times the live rows; a stable schema deletes none")
-	churnPerS  = limit("catalog rows deleted a second", 10, "a temp table every other second; fewer are jobs")
-	churnLeast = limit("catalog rows deleted at least", 10_000, "fewer are a deployment")
-	tempBytes  = limit("temp table without statistics", 64<<10, "bytes; the planner guesses smaller ones well enough")
-	emptyLeast = limit("TRUNCATEs of temp tables", 1000, "fewer are a nightly job")
-	emptyShare = limit("time of TRUNCATEs of temp tables", 0.01, "share of that of all statements, with lost plans")
-	emptyRows  = limit("rows of a small temp table", 200,
+	sessionsMany = limits.Share(threshold.ConnectionsPerS)
+	usedMost     = limit("connections used", 0.9, "share of max_connections; the next burst is refused")
+	churnTimes   = limit("catalog rows deleted", 5, "times the live rows; a stable schema deletes none")
+	churnPerS    = limit("catalog rows deleted a second", 10, "a temp table every other second; fewer are jobs")
+	churnLeast   = limit("catalog rows deleted at least", 10_000, "fewer are a deployment")
+	tempBytes    = limit("temp table without statistics", 64<<10, "bytes; the planner guesses smaller ones well enough")
+	emptyLeast   = limit("TRUNCATEs of temp tables", 1000, "fewer are a nightly job")
+	emptyShare   = limit("time of TRUNCATEs of temp tables", 0.01, "share of that of all statements, with lost plans")
+	emptyRows    = limit("rows of a small temp table", 200,
 		"at each TRUNCATE; DELETE of ten takes a twentieth of the time on stock PostgreSQL, and of 200 no longer")
 	lagMost   = limit("lag of a replica", 5, "seconds; a large transaction delays it that much for a moment")
 	lagLong   = limit("long lag of a replica", 60, "seconds; a report or a backup from it is older than that")

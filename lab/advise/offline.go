@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,9 +18,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/run/store"
 )
 
 // autoConf is the file of ALTER SYSTEM. A server that does not start can be helped only there.
@@ -213,11 +212,7 @@ func (j *Journal) rewrite(steps []*Step, states []State) error {
 	if err != nil {
 		return err
 	}
-	err = store.WriteWhole(j.autoConf(), func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(lines, ""))
-		return err
-	})
-	return errors.Join(err, os.Chmod(j.autoConf(), info.Mode().Perm()))
+	return kept.WriteText(j.autoConf(), []byte(strings.Join(lines, "")), info.Mode().Perm())
 }
 
 // putBackIn restores a setting in the lines of the file, of which the last with a name counts.

@@ -102,7 +102,7 @@ func revertDown(t *testing.T, b *bench) {
 func revertStartsOurs(t *testing.T, b *bench) {
 	h, before := broken(t, b)
 	// A journal of another database of the server, and one of a server that was in the folder before.
-	own := kept(t, h).path
+	own := journalOf(t, h).path
 	for name, change := range map[string][2]string{"other.json": {`"database": "`, `"database": "other_`},
 		"former.json": {`"server": "`, `"server": "1`}} {
 		text, err := os.ReadFile(own)
@@ -127,7 +127,7 @@ func revertStartsOurs(t *testing.T, b *bench) {
 // filesOfOthers are not changed: the answer contains the lines to remove or replace.
 func filesOfOthers(t *testing.T, b *bench) {
 	h, _ := broken(t, b)
-	data := kept(t, h).Data
+	data := journalOf(t, h).Data
 	replaceIn(t, h, data, "/nowhere/data")
 	out, err := h.Revert(patience.Context(t))
 	want := []string{"/nowhere/data/postgresql.auto.conf: remove the line wal_buffers = '3MB'",
@@ -155,9 +155,9 @@ func serverThatRuns(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	const elsewhere = "127.0.0.1:1"
-	there := kept(t, h).Address
+	there := journalOf(t, h).Address
 	replaceIn(t, h, there, elsewhere)
-	file := filepath.Join(kept(t, h).Data, autoConf)
+	file := filepath.Join(journalOf(t, h).Data, autoConf)
 	before, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -175,8 +175,8 @@ func serverThatRuns(t *testing.T, b *bench) {
 	}
 }
 
-// kept is the one journal in the folder.
-func kept(t *testing.T, h Applier) *Journal {
+// journalOf is the one journal in the folder.
+func journalOf(t *testing.T, h Applier) *Journal {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(h.Folder, "*.json"))
 	if err != nil || len(files) != 1 {
@@ -195,7 +195,7 @@ func kept(t *testing.T, h Applier) *Journal {
 
 func replaceIn(t *testing.T, h Applier, old, now string) {
 	t.Helper()
-	file := kept(t, h).path
+	file := journalOf(t, h).path
 	text, err := os.ReadFile(file)
 	if err == nil {
 		err = os.WriteFile(file, []byte(strings.ReplaceAll(string(text), old, now)), 0o600)

@@ -24,10 +24,10 @@ func (d *Diagnosis) HTML(w io.Writer) error {
 	if err == nil {
 		err = pages.ExecuteTemplate(w, htmlPage, struct {
 			web.Frame
-			D    *Diagnosis
-			Says string
-			Rows [][]string
-		}{f, d, d.says(), d.rows()})
+			D      *Diagnosis
+			Says   string
+			Ledger web.Table
+		}{f, d, d.says(), d.table()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -48,18 +48,21 @@ func (d *Diagnosis) says() string {
 	return "No problem was found"
 }
 
-// rows of the ledger: each line, and the events below it that a terminal shows, too.
-func (d *Diagnosis) rows() (rows [][]string) {
-	cells := func(name string, s, share float64, more string) []string {
-		return []string{name, fmt.Sprintf("%.1f s", s), fmt.Sprintf("%.1f %%", 100*share), more}
+// table of the ledger: each line, and the events below it that a terminal shows, too.
+func (d *Diagnosis) table() web.Table {
+	t := web.Table{Title: "Time of sessions that are active or within a transaction; the parts add up to it",
+		Label: "Table of where the time goes", Columns: []string{"part", "time", "share", "most of all"}, Names: true,
+		Says: true}
+	add := func(name string, s, share float64, more string) {
+		t.Rows = append(t.Rows, []string{name, fmt.Sprintf("%.1f s", s), fmt.Sprintf("%.1f %%", 100*share), more})
 	}
 	for _, line := range d.Ledger.Lines {
-		rows = append(rows, cells(line.Name, line.S, line.Share, ""))
+		add(line.Name, line.S, line.Share, "")
 		for _, e := range line.Events {
 			if e.Share >= noteFrom.Value/2 {
-				rows = append(rows, cells("· "+e.Name, e.S, e.Share, e.Timed.text()+belowEvent(e)))
+				add("· "+e.Name, e.S, e.Share, e.Timed.text()+belowEvent(e))
 			}
 		}
 	}
-	return rows
+	return t
 }

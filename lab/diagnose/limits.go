@@ -13,9 +13,7 @@ func limit(name string, value float64, reason string) *Limit { return limits.Add
 var (
 	noteFrom = limit("price of a note", 0.02,
 		"share of the time; two samples of the same load differ by as much")
-	problemFrom = limit("price of a problem", 0.10,
-		"share of the time; a tenth is what a user begins to notice, and more than a healthy load showed of any one "+
-			"cause")
+	problemFrom   = limits.Share(threshold.Problem)
 	sessionsLeast = limit("active sessions", 0.2,
 		"on average; on a server with less to do every finding is a note")
 	fullCore = limit("one core filled", 0.9,
@@ -39,14 +37,12 @@ var (
 		"rows of catalogs inserted and deleted in a second; one temporary table with an index writes about twenty")
 	deadRows = limit("dead rows", 2,
 		"dead rows for each live one; autovacuum begins at 0.2")
-	deadRowsLeast = limit("dead rows at least", 1000, "fewer fit into pages that are read anyway")
-	heldXids      = limit("horizon held back", 1000,
-		"transactions begun since; a statement of usual length holds back fewer")
-	heldSeconds = limit("horizon held for", 10,
+	deadRowsLeast = limits.Share(threshold.DeadRowsLeast)
+	heldXids      = limits.Share(threshold.HeldXIDs)
+	heldSeconds   = limit("horizon held for", 10,
 		"seconds; usual transactions end sooner, and autovacuum's naptime is of this size")
-	connectsPerS = limit("connections made", 10,
-		"new sessions in a second; a pool makes a few in a minute")
-	littleApart = limit("Little's law", 0.30,
+	connectsPerS = limits.Share(threshold.ConnectionsPerS)
+	littleApart  = limit("Little's law", 0.30,
 		"difference of two measurements of the same; sampling at 20 Hz for a minute is within a tenth")
 	littleLeast = limit("Little's law, sessions", 0.5,
 		"difference in sessions; a look keeps others from a processor and counts them: 0.2 too many on two cores")
@@ -54,11 +50,8 @@ var (
 		"of the waits, beyond three standard errors of the samples; both read the same clock of the same waits")
 	endedMost = limit("timed waits of ended processes", 0.1,
 		"of all that was timed; processes of the server itself are among them, which samples leave out")
-	staleRows = limit("stale statistics", 0.25,
-		"rows changed since the last ANALYZE, of those that live, and as many more or fewer than it counted; "+
-			"autovacuum begins at 0.1")
-	rowsPerScan = limit("rows of a whole scan", 5000,
-		"rows that one sequential scan reads; an index finds a few of so many sooner")
+	staleRows     = limits.Share(threshold.StaleRows)
+	rowsPerScan   = limits.Share(threshold.RowsPerScan)
 	secondsPerRow = limit("time of a row read in a scan", 2e-7,
 		"seconds, at most: what a scan can take of its statement's time")
 	unusedMost = limit("unused indexes", 5,

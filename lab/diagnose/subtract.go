@@ -7,12 +7,12 @@ import (
 	"math"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"maps"
 	"slices"
 
 	"plimsoll/ground/problem"
+	"plimsoll/web"
 )
 
 // Difference is how much longer a transaction of one system waits for something than one of the other: a class, or an
@@ -139,12 +139,14 @@ func Load(file string) (*Diagnosis, error) {
 // differenceLeast of a transaction is shown, in milliseconds.
 const differenceLeast = 0.01
 
-// Shown are the differences that a terminal shows, and the events below them.
-func (a *Against) Shown() (rows [][]string) {
+// Table of the differences that are large enough, and of the events below them.
+func (a *Against) Table() web.Table {
+	t := web.Table{Title: fmt.Sprintf("Milliseconds of a transaction, there (PostgreSQL %s) and here", a.Version),
+		Label: "Table of differences", Columns: []string{"part", "there", "here", "more"}, Names: true}
 	row := func(indent string, d Difference) {
 		if math.Abs(d.MoreMS) >= differenceLeast {
-			rows = append(rows, []string{indent + d.Name, fmt.Sprintf("%.2f", d.OtherMS), fmt.Sprintf("%.2f", d.ThisMS),
-				fmt.Sprintf("%+.2f", d.MoreMS)})
+			t.Rows = append(t.Rows, []string{indent + d.Name, fmt.Sprintf("%.2f", d.OtherMS),
+				fmt.Sprintf("%.2f", d.ThisMS), fmt.Sprintf("%+.2f", d.MoreMS)})
 		}
 	}
 	for _, d := range a.Differences {
@@ -153,7 +155,7 @@ func (a *Against) Shown() (rows [][]string) {
 			row("· ", e)
 		}
 	}
-	return rows
+	return t
 }
 
 func (d *Diagnosis) againstText(b *strings.Builder) error {
@@ -166,12 +168,9 @@ func (d *Diagnosis) againstText(b *strings.Builder) error {
 		fmt.Fprintf(b, "  %s\n", a.Why)
 		return nil
 	}
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "  \tthere\there\tmore\n")
-	for _, row := range a.Shown() {
-		fmt.Fprintf(t, "  %s\n", strings.Join(row, "\t"))
-	}
-	if err := t.Flush(); err != nil {
+	t := a.Table()
+	t.Columns[0] = ""
+	if err := t.Text(b, "  "); err != nil {
 		return err
 	}
 	fmt.Fprintf(b, "  %s transactions a second there, %s here\n", text(a.OtherPerS, "%.0f"), text(a.ThisPerS, "%.0f"))

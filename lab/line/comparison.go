@@ -5,6 +5,9 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"plimsoll/ground/host/kept"
+	"plimsoll/lab/session"
 )
 
 // ComparisonSchema is the version of the JSON. Only names are added.
@@ -131,7 +134,7 @@ func (c *Comparison) Trials() (n int) {
 }
 
 // StoppedBy is Stopped as a reader sees it.
-func (c *Comparison) StoppedBy() string { return stoppedBy(c.Stopped) }
+func (c *Comparison) StoppedBy() string { return session.StoppedBy(c.Stopped) }
 
 // Statement is the answer in a sentence.
 func (c *Comparison) Statement() string {
@@ -164,4 +167,4 @@ func (r *Ratio) bracketText() string {
 }
 
 // WriteJSON writes the comparison, indented, with a final newline.
-func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+func (c *Comparison) WriteJSON(w io.Writer) error { return kept.JSON(w, c) }

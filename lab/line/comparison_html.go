@@ -26,23 +26,23 @@ func (c *Comparison) HTML(w io.Writer) error {
 	}
 	f, err := web.NewFrame("Load lines · "+c.Statement(), c.Started, "lines", c, web.ChartStyle())
 	if err == nil {
-		plan := c.Lines[0].Line.Plan
+		plan, table := c.Lines[0].Line.Plan, c.table()
+		table.Title = "From trials in turns, in one session on one machine; users at a think time of " +
+			thinkText(plan.ThinkS)
+		table.Label = "Table of lines"
 		err = pages.ExecuteTemplate(w, comparisonPage, struct {
 			web.Frame
-			Comparison       *Comparison
-			Statement, Think string
-			NothingFailed    string
-			Control          string
-			Target           float64
-			Columns          []string
-			Last             int // column, which holds a sentence
-			Table            [][]string
-			Bars             template.HTML
-			Searches         []search
-			Conditions       []string
-		}{f, c, c.Statement(), thinkText(plan.ThinkS), c.NothingFailed(), c.controlText(), plan.Target, comparedColumns,
-			len(comparedColumns) - 1,
-			c.table(), c.bars(), searches, c.conditionLines()})
+			Comparison    *Comparison
+			Statement     string
+			NothingFailed string
+			Control       string
+			Target        float64
+			Table         web.Table
+			Bars          template.HTML
+			Searches      []search
+			Conditions    []string
+		}{f, c, c.Statement(), c.NothingFailed(), c.controlText(), plan.Target, table, c.bars(), searches,
+			c.conditionLines()})
 	}
 	return reportProblem(err)
 }

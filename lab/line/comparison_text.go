@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"plimsoll/lab/load/apdex"
+	"plimsoll/web"
 )
 
-var comparedColumns = []string{"configuration", "users, 95 %", "ratio of users, 95 %", "operations/s", "lowest Apdex",
-	"trials", "limited by"}
-
 // table has one row per line. The bracket that the search ended with is a detail below it.
-func (c *Comparison) table() (rows [][]string) {
+func (c *Comparison) table() web.Table {
+	t := web.Table{Names: true, Says: true, Columns: []string{"configuration", "users, 95 %", "ratio of users, 95 %",
+		"operations/s", "lowest Apdex", "trials", "limited by"}}
 	for i, one := range c.Lines {
 		l := one.Line
 		row := []string{l.Plan.Configuration, l.brief(), one.Ratio.String(), "-", "-",
@@ -28,9 +27,9 @@ func (c *Comparison) table() (rows [][]string) {
 		if l.Limit != nil {
 			row[6] = l.Limit.Resource
 		}
-		rows = append(rows, row)
+		t.Rows = append(t.Rows, row)
 	}
-	return rows
+	return t
 }
 
 // Text writes the comparison for a terminal.
@@ -44,11 +43,7 @@ func (c *Comparison) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  not complete: stopped (%s)\n", c.StoppedBy())
 	}
 	b.WriteString("\n")
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{comparedColumns}, c.table()...) {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
-	}
-	if err := t.Flush(); err != nil {
+	if err := c.table().Text(&b, ""); err != nil {
 		return err
 	}
 	if open := c.NothingFailed(); open != "" {

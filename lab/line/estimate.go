@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"plimsoll/lab/run"
+	"plimsoll/lab/session"
 )
 
 // opsWanted is the least number of operations in a trial, twice what makes a run valid; few users need more time for
@@ -45,7 +46,7 @@ func (s *search) report(p Progress) {
 	if p.Ended == nil {
 		p.Left += p.Run.Left
 	}
-	p.Share = shareOf(s.began, p.Left)
+	p.Share = session.Share(time.Since(s.began), p.Left)
 	s.Progress(p)
 }
 
@@ -60,10 +61,4 @@ func (s *search) left(underWay bool) time.Duration {
 		return 0
 	}
 	return time.Duration(rest) * s.takes(users, longer)
-}
-
-// shareOf is the share of the search that is done, given the remaining time.
-func shareOf(began time.Time, left time.Duration) float64 {
-	elapsed := time.Since(began)
-	return elapsed.Seconds() / max(1e-3, (elapsed+left).Seconds())
 }

@@ -20,19 +20,22 @@ var pages = web.Templates(partsOfPages, searchPage, comparisonPage)
 
 // pageSearch is a search prepared for the page.
 type pageSearch struct {
-	Configuration string // empty if there is only one
 	Scores, Rates template.HTML
 	Law           []string
-	Rows          [][]string
+	Trials        web.Table
 }
 
 func (l *Line) forPage() pageSearch {
-	rows := l.rows()
-	for i := range rows {
-		rows[i] = append(append([]string{fmt.Sprint(i + 1)}, rows[i]...), l.Trials[i].Run)
+	t := l.table()
+	t.Title, t.Label = "In the order in which they ran; each is stored as a run", "Table of trials"
+	if l.Plan.Configuration != "" {
+		t.Label += " of " + l.Plan.Configuration
 	}
-	return pageSearch{l.Plan.Configuration, l.scoreChart(), l.rateChart(),
-		strings.Split(strings.TrimSpace(l.law()), "\n"), rows}
+	t.Columns = append(t.Columns, "run")
+	for i := range t.Rows {
+		t.Rows[i] = append(t.Rows[i], l.Trials[i].Run)
+	}
+	return pageSearch{l.scoreChart(), l.rateChart(), strings.Split(strings.TrimSpace(l.law()), "\n"), t}
 }
 
 // HTML writes the search as one file.

@@ -15,12 +15,11 @@ import (
 
 // trialOf judges a run.
 func trialOf(r *result.Result, target float64) Trial {
-	late := slices.Contains(r.InvalidCauses, result.ByGenerator)
 	t := Trial{
 		Users: r.Users, Run: r.ID, Started: r.Started, DurationS: r.DurationS,
 		Apdex: r.Apdex, Interval: r.Interval, Operations: r.Ops, Failed: r.Errors, Overload: r.Overload,
 		OpsPerS: r.OpsPerS,
-		Valid:   r.Valid, GeneratorLate: late, LoadUnmade: late,
+		Valid:   r.Valid, GeneratorLate: slices.Contains(r.InvalidCauses, result.ByGenerator),
 		Short: slices.Equal(r.InvalidCauses, []result.Cause{result.ByFewness}), CPU: r.Conditions.CPU,
 		LagMSP99: r.Generator.LagMSP99, InFlight: r.Generator.InFlight,
 		LatencyMSP50:  meanOver(r, func(l result.Latency) *float64 { return l.P50 }),

@@ -2,34 +2,34 @@ package line
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 	"time"
 
 	"plimsoll/ground/postgres/identity"
-	"plimsoll/ground/postgres/waits"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/session"
+	"plimsoll/lab/system"
 )
 
 // Options of a search.
 type Options struct {
 	// Run configures each trial; the search sets Users, Seed and Title.
 	Run run.Options
-	// NewGenerator, unless nil, starts the generator of one trial and returns how to stop it. Without it this process
-	// generates the load.
-	NewGenerator func(context.Context) (g run.Generator, dismiss func(), err error)
+	// NewGenerator, unless nil, starts the generator of one trial on a database and returns how to stop it. Without it
+	// this process generates the load.
+	NewGenerator func(ctx context.Context, dsn string) (g run.Generator, dismiss func(), err error)
 	// Configuration is the name of the system if several are searched (FindAll).
 	Configuration string
 	// Control searches the first of several systems again, as an A/A control.
 	Control bool
 	Target  float64
 	Bounds
-	Reset  Reset
+	Reset  system.Reset
 	Budget time.Duration // start no trial that would end later; 0: no limit
 	Resume bool          // continue the newest search of the same plan
 	Store  *Store        // nil: nothing is stored
@@ -51,12 +51,9 @@ type Progress struct {
 
 // Reasons for which a search stops early.
 const (
-	ByUser   = "by hand" // the value in stored searches
-	ByBudget = "budget"
+	ByUser   = session.ByUser
+	ByBudget = session.ByBudget
 )
-
-// dropWithin bounds the removal of the database copy at the end, also after Ctrl-C.
-const dropWithin = time.Minute
 
 // search is a search under way.
 type search struct {
@@ -79,14 +76,30 @@ func Find(ctx context.Context, o Options) (*Line, error) {
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
-	err = s.all(ctx)
-	if dropped := s.drop(ctx); err == nil {
-		err = dropped
-	}
-	if err != nil && s.Stopped == "" {
-		s.Stopped = err.Error()
-	}
-	return s.Line, errors.Join(err, s.keep())
+	_, err = s.course().All(ctx)
+	return s.Line, err
+}
+
+// attempt is a trial to be made.
+type attempt struct {
+	purpose       Purpose
+	users, longer int
+}
+
+// course of the search.
+func (s *search) course() session.Session[attempt] {
+	return session.Session[attempt]{Next: s.next, Make: s.try, CleanUp: s.drop, Keep: s.keep, Ended: s.ended,
+		Began: s.began, Budget: s.Budget,
+		Takes: func(a attempt) time.Duration { return s.takes(a.users, a.longer) }}
+}
+
+func (s *search) next() (a attempt, more bool) {
+	a.purpose, a.users, a.longer = s.Bounds.Next(s.Trials)
+	return a, a.users > 0
+}
+
+func (s *search) ended(a attempt) {
+	s.report(Progress{Trial: len(s.Trials), Purpose: a.purpose, Users: a.users, Ended: &s.Trials[len(s.Trials)-1]})
 }
 
 func newSearch(ctx context.Context, o Options, began time.Time) (s *search, err error) {
@@ -134,7 +147,7 @@ func (s *search) begin() (err error) {
 	}
 	s.Line = s.newLine()
 	if s.Store != nil {
-		s.ID, err = s.Store.begin(s.began)
+		s.ID, err = s.Store.Begin(s.began, "")
 	}
 	return err
 }
@@ -144,89 +157,43 @@ func (s *search) newLine() *Line {
 		Plan: s.plan(), Trials: []Trial{}}
 }
 
-func (s *search) all(ctx context.Context) error {
-	for {
-		if more, err := s.step(ctx); err != nil || !more {
-			return err
-		}
-	}
-}
-
-// step runs the next trial; false: none is left, or no time for it.
-func (s *search) step(ctx context.Context) (more bool, err error) {
-	purpose, users, longer := s.Bounds.Next(s.Trials)
-	if users == 0 {
-		return false, nil
-	}
-	if s.Budget > 0 && time.Since(s.began)+s.takes(users, longer) > s.Budget {
-		s.Stopped = ByBudget
-		return false, nil
-	}
-	t, err := s.try(ctx, purpose, users, longer)
-	if ctx.Err() != nil {
-		s.Stopped = ByUser
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	s.Trials = append(s.Trials, *t)
-	if err := s.keep(); err != nil {
-		return false, err
-	}
-	s.report(Progress{Trial: len(s.Trials), Purpose: purpose, Users: users, Ended: t})
-	return true, nil
-}
-
 // try runs one trial.
-func (s *search) try(ctx context.Context, purpose Purpose, users, longer int) (*Trial, error) {
+func (s *search) try(ctx context.Context, a attempt) error {
 	began := time.Now()
 	dsn, err := s.Reset.Before(ctx, s.dsn, s.Run.Scenario)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o := s.runOptions(dsn, purpose, users, longer)
-	if s.NewGenerator != nil {
-		g, dismiss, err := s.NewGenerator(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer dismiss()
-		o.Generator = g
-	}
-	sessions := waits.Watch(ctx, dsn)
+	o := s.runOptions(dsn, a)
 	o.Progress = func(p run.Progress) {
-		sessions.During(p.Phase == run.Steady)
-		s.report(Progress{Trial: len(s.Trials) + 1, Purpose: purpose, Users: users, Run: p})
+		s.report(Progress{Trial: len(s.Trials) + 1, Purpose: a.purpose, Users: a.users, Run: p})
 	}
-	r, err := run.Run(ctx, o)
-	sampled := mostFrequent(sessions.End())
+	r, sampled, err := run.Turn(ctx, o, s.NewGenerator, dsn)
 	switch {
 	case err != nil:
-		return nil, err
-	case r.Interrupted:
-		return nil, context.Canceled
+		return err
 	case r.Audit.Done && !r.Audit.Clean:
-		return nil, problem.New(problem.Threshold, fmt.Errorf("the books are wrong after run %s with %d users: %d "+
-			"violations", r.ID, users, r.Audit.Violations), "plimsoll report "+r.ID)
+		return problem.New(problem.Threshold, fmt.Errorf("the books are wrong after run %s with %d users: %d "+
+			"violations", r.ID, a.users, r.Audit.Violations), "plimsoll report "+r.ID)
 	}
 	if lost := lostAgent(r); lost != "" {
-		return nil, problem.New(problem.Environment,
+		return problem.New(problem.Environment,
 			fmt.Errorf("%s was lost in trial %d, so this trial does not count", lost, len(s.Trials)+1),
 			"start it again, then the same command with --resume continues")
 	}
 	s.keepAudit(r)
 	t := trialOf(r, s.Target)
-	t.Purpose, t.Longer, t.Again, t.Seed, t.Waits, t.TookS = purpose, longer, voidRepeats(s.Trials), o.Seed, sampled,
-		time.Since(began).Seconds()
+	t.Purpose, t.Longer, t.Again, t.Seed = a.purpose, a.longer, voidRepeats(s.Trials), o.Seed
+	t.Waits, t.TookS = mostFrequent(sampled), time.Since(began).Seconds()
 	t.decide()
 	s.Conditions = &r.Conditions
-	return &t, nil
+	s.Trials = append(s.Trials, t)
+	return nil
 }
 
 // keepAudit keeps the audit of the base for later trials.
 func (s *search) keepAudit(r *result.Result) {
-	if s.Reset == ResetFilled || s.Reset == ResetCopy {
+	if s.Reset == system.ResetFilled || s.Reset == system.ResetCopy {
 		s.audited = r.AuditBefore
 	}
 }
@@ -243,26 +210,24 @@ func lostAgent(r *result.Result) string {
 
 // runOptions of a trial. Each has its own random seed: three confirmations with one seed would be the same trial three
 // times.
-func (s *search) runOptions(dsn string, purpose Purpose, users, longer int) run.Options {
+func (s *search) runOptions(dsn string, a attempt) run.Options {
 	o := s.Run
 	o.AuditedBefore = s.audited
-	o.DSN, o.Users, o.Seed = dsn, users, s.Run.Seed+uint64(len(s.Trials))
-	o.Duration = s.length(users, longer)
+	o.DSN, o.Users, o.Seed = dsn, a.users, s.Run.Seed+uint64(len(s.Trials))
+	o.Duration = s.length(a.users, a.longer)
 	o.Title = fmt.Sprintf("load line %s, trial %d: %s", strings.TrimSpace(s.ID+" "+s.Configuration), len(s.Trials)+1,
-		purpose)
-	if dsn != "" {
-		o.ServeEnv = append(o.ServeEnv[:len(o.ServeEnv):len(o.ServeEnv)], "PLIMSOLL_DSN="+dsn)
-	}
+		a.purpose)
 	return o
 }
 
-func (s *search) keep() error {
+func (s *search) keep(stopped string) error {
+	s.Stopped = stopped
 	s.Finished = time.Now().UTC().Truncate(time.Millisecond)
 	s.conclude(s.pool())
 	if s.Store == nil {
 		return nil
 	}
-	return s.Store.save(s.Line)
+	return s.Store.Save(s.ID, s.HTML, s.WriteJSON)
 }
 
 // pool is the size of the connection pool if known; else 0.
@@ -273,8 +238,4 @@ func (s *search) pool() int {
 	return 0
 }
 
-func (s *search) drop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
-	defer cancel()
-	return s.Reset.Drop(ctx, s.dsn)
-}
+func (s *search) drop(ctx context.Context, _ attempt) error { return s.Reset.Drop(ctx, s.dsn) }

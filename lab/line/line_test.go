@@ -18,6 +18,7 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 	"plimsoll/test/patience"
 )
 
@@ -78,7 +79,7 @@ func base(t *testing.T, reset string) Options {
 		Run: run.Options{
 			Load: l, DSN: dsn, LagLimit: time.Minute, Store: store.Open(t.TempDir()), Software: "test",
 		},
-		Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.5, Confirmations: 1}, Reset: ResetAuto,
+		Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.5, Confirmations: 1}, Reset: system.ResetAuto,
 		Store: OpenStore(t.TempDir()),
 	}
 }
@@ -109,7 +110,7 @@ func TestFind(t *testing.T) {
 	if l.Answer.Users != 16 || *l.Answer.Below != 24 || l.Answer.Confirmed != 1 {
 		t.Errorf("%s; %+v", l.Statement(), l.Answer)
 	}
-	if l.Plan.Reset != ResetSQL || len(l.Limit.Evidence) < 3 ||
+	if l.Plan.Reset != system.ResetSQL || len(l.Limit.Evidence) < 3 ||
 		!strings.Contains(strings.Join(l.Limit.Evidence, " "), "Timeout PgSleep") {
 		t.Errorf("%+v %+v", l.Plan, l.Limit)
 	}
@@ -232,7 +233,7 @@ func TestCopyTouchesNoDatabaseOfOthers(t *testing.T) {
 	name := ""
 	config, err := pgx.ParseConfig(o.Run.DSN)
 	if err == nil {
-		name = config.Database + trialCopy.Suffix
+		name = config.Database + "_line"
 	}
 	clustertest.Exec(t, o.Run.DSN, "CREATE DATABASE "+name)
 	defer clustertest.Exec(t, o.Run.DSN, "DROP DATABASE "+name)
@@ -242,35 +243,6 @@ func TestCopyTouchesNoDatabaseOfOthers(t *testing.T) {
 	}
 	if n := clustertest.Exec(t, o.Run.DSN, "SELECT count(*) FROM pg_database WHERE datname = '"+name+"'"); n != 1 {
 		t.Error("it is gone")
-	}
-}
-
-func TestResetIsChosenByWhatThereIs(t *testing.T) {
-	plain, changed := scenario.Default(), scenario.Default()
-	changed.Own.Reset = "TRUNCATE x"
-	for _, c := range []struct {
-		name    string
-		asked   Reset
-		s       *scenario.Scenario
-		dsn     string
-		foreign bool
-		want    Reset
-		fails   bool
-	}{
-		{"Copy", ResetAuto, plain, clustertest.Database(t).Secret(), false, ResetCopy, false},
-		{"TheScenariosOwn", ResetAuto, changed, "dbname=x", false, ResetSQL, false},
-		{"NoneUnderForeignWorkers", ResetAuto, plain, "dbname=x", true, ResetNone, false},
-		{"NoneWithoutADatabase", ResetAuto, plain, "", false, ResetNone, false},
-		{"CopyUnderForeignWorkers", ResetCopy, plain, "dbname=x", true, "", true},
-		{"SQLWithoutSQL", ResetSQL, plain, "dbname=x", false, "", true},
-		{"NoneIsNone", ResetNone, changed, "dbname=x", false, ResetNone, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := c.asked.Choose(t.Context(), c.s, c.dsn, c.foreign)
-			if (err != nil) != c.fails || !c.fails && got != c.want {
-				t.Errorf("%s, %v", got, err)
-			}
-		})
 	}
 }
 

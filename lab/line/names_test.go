@@ -1,9 +1,9 @@
 package line
 
 import (
-	"encoding/json"
 	"testing"
 
+	"plimsoll/lab/system"
 	"plimsoll/test/golden"
 )
 
@@ -17,20 +17,9 @@ func TestStoredSearches_KeepTheirNames(t *testing.T) {
 func TestFingerprint_OfAPlanStays(t *testing.T) {
 	plan := Plan{Target: 0.85, Bounds: Bounds{First: 100, Most: 30_000, Resolution: 0.05, Confirmations: 3},
 		DurationS: 20, RampS: 5, TimeoutS: 60, ThinkS: 10, Seed: 1, Scenario: "default", Digest: "0123456789ab",
-		Reset: ResetCopy, Workers: 1, Profile: "tuned", Configuration: "plimsoll+lean", Serve: "serve --shape=lean"}
+		Reset: system.ResetCopy, Workers: 1, Profile: "tuned", Configuration: "plimsoll+lean",
+		Serve: "serve --shape=lean"}
 	if got := plan.Fingerprint(); got != "58f6c38835fd" {
 		t.Errorf("fingerprint %s", got)
-	}
-}
-
-// Searches were kept with load_unmade before it was called generator_late.
-func TestTrial_ReadsTheFirstNameOfALateGenerator(t *testing.T) {
-	for text, late := range map[string]bool{`{"load_unmade": true}`: true, `{"generator_late": true}`: true,
-		`{"load_unmade": false}`: false, `{}`: false} {
-		var got Trial
-		if err := json.Unmarshal([]byte(text), &got); err != nil || got.GeneratorLate != late ||
-			got.LoadUnmade != late {
-			t.Errorf("%s: %+v, %v", text, got, err)
-		}
 	}
 }

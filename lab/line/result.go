@@ -1,18 +1,18 @@
 package line
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/line/usl"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/session"
+	"plimsoll/lab/system"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -49,16 +49,16 @@ type Line struct {
 type Plan struct {
 	Target float64 `json:"target"`
 	Bounds
-	DurationS float64 `json:"duration_s"`
-	RampS     float64 `json:"ramp_s"`
-	TimeoutS  float64 `json:"timeout_s"`
-	ThinkS    float64 `json:"think_s"` // mean over the roles
-	Seed      uint64  `json:"seed"`
-	Scenario  string  `json:"scenario"`
-	Digest    string  `json:"scenario_digest"`
-	Reset     Reset   `json:"reset"`
-	Workers   int     `json:"workers"`
-	Profile   string  `json:"profile,omitempty"`
+	DurationS float64      `json:"duration_s"`
+	RampS     float64      `json:"ramp_s"`
+	TimeoutS  float64      `json:"timeout_s"`
+	ThinkS    float64      `json:"think_s"` // mean over the roles
+	Seed      uint64       `json:"seed"`
+	Scenario  string       `json:"scenario"`
+	Digest    string       `json:"scenario_digest"`
+	Reset     system.Reset `json:"reset"`
+	Workers   int          `json:"workers"`
+	Profile   string       `json:"profile,omitempty"`
 	// Configuration is the system's name if several are searched in turns.
 	Configuration string `json:"configuration,omitempty"`
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
@@ -72,12 +72,7 @@ type Plan struct {
 // Fingerprint is equal for plans that were requested alike, whatever server and program ran the trials.
 func (p Plan) Fingerprint() string {
 	p.Server, p.Program = nil, ""
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // only numbers and texts: cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
+	return kept.Fingerprint(p)
 }
 
 // Answer is the load line.
@@ -174,14 +169,7 @@ func (l *Line) fit() {
 }
 
 // StoppedBy is Stopped as a reader sees it.
-func (l *Line) StoppedBy() string { return stoppedBy(l.Stopped) }
-
-func stoppedBy(reason string) string {
-	if reason == ByUser {
-		return "by the user"
-	}
-	return reason
-}
+func (l *Line) StoppedBy() string { return session.StoppedBy(l.Stopped) }
 
 // conditions of the last trial, or none.
 func (l *Line) conditions() result.Conditions {
@@ -207,10 +195,4 @@ func (l *Line) voidText() string {
 }
 
 // WriteJSON writes the line, indented, with a final newline.
-func (l *Line) WriteJSON(w io.Writer) error { return writeJSON(w, l) }
-
-func writeJSON(w io.Writer, value any) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(value)
-}
+func (l *Line) WriteJSON(w io.Writer) error { return kept.JSON(w, l) }

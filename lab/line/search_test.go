@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/system"
 	"plimsoll/test/golden"
 )
 
@@ -357,15 +358,15 @@ func TestTrialIsJudged(t *testing.T) {
 
 func TestBooksOfCopiesAreAuditedBeforeTheFirstTrialOnly(t *testing.T) {
 	s := &search{Line: &Line{}}
-	if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != nil {
+	if o := s.runOptions("", attempt{Coarse, 10, 0}); o.AuditedBefore != nil {
 		t.Errorf("%+v before the first trial", o.AuditedBefore)
 	}
 	before := &result.Audit{Done: true, Clean: true}
-	for reset, want := range map[Reset]*result.Audit{ResetFilled: before, ResetCopy: before, ResetNone: nil,
-		ResetSQL: nil} {
+	for reset, want := range map[system.Reset]*result.Audit{system.ResetFilled: before, system.ResetCopy: before,
+		system.ResetNone: nil, system.ResetSQL: nil} {
 		s := &search{Options: Options{Reset: reset}, Line: &Line{}}
 		s.keepAudit(&result.Result{AuditBefore: before})
-		if o := s.runOptions("", Coarse, 10, 0); o.AuditedBefore != want {
+		if o := s.runOptions("", attempt{Coarse, 10, 0}); o.AuditedBefore != want {
 			t.Errorf("%s: %+v", reset, o.AuditedBefore)
 		}
 	}

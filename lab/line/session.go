@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/lab/run"
+	"plimsoll/lab/session"
 )
 
 // System is one of several systems whose lines are found in one session.
@@ -17,9 +19,9 @@ type System struct {
 	Run run.Options
 }
 
-// session searches several systems in turns: one trial of each, then the next of each, so that drift of the machine
+// joint searches several systems in turns: one trial of each, then the next of each, so that drift of the machine
 // affects all alike.
-type session struct {
+type joint struct {
 	Options
 	*Comparison
 	began    time.Time
@@ -35,7 +37,7 @@ func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, err
 	if o.Control {
 		systems = append(systems[:len(systems):len(systems)], control(systems[0]))
 	}
-	s := &session{Options: o, began: time.Now()}
+	s := &joint{Options: o, began: time.Now()}
 	if err := s.begin(ctx, systems); err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func control(system System) System {
 }
 
 // begin starts or resumes a search for each system.
-func (s *session) begin(ctx context.Context, systems []System) (err error) {
+func (s *joint) begin(ctx context.Context, systems []System) (err error) {
 	s.Comparison = &Comparison{Schema: ComparisonSchema, ID: "unkept", Title: s.Run.Title,
 		Started: s.began.UTC().Truncate(time.Millisecond)}
 	for _, system := range systems {
@@ -77,7 +79,7 @@ func (s *session) begin(ctx context.Context, systems []System) (err error) {
 		}
 		s.Stopped = ""
 	default:
-		s.ID, err = s.Store.begin(s.began)
+		s.ID, err = s.Store.Begin(s.began, "")
 	}
 	for i, one := range s.searches {
 		one.Line = s.Lines[i].Line
@@ -100,7 +102,7 @@ func (o Options) EstimateAll(systems []System) (all time.Duration) {
 }
 
 // search of one system; the session stores it with the others.
-func (s *session) search(ctx context.Context, system System) (*search, error) {
+func (s *joint) search(ctx context.Context, system System) (*search, error) {
 	o := s.Options
 	o.Run, o.Configuration, o.Store, o.Progress = system.Run, system.Name, nil, nil
 	one, err := newSearch(ctx, o, s.began)
@@ -114,20 +116,17 @@ func (s *session) search(ctx context.Context, system System) (*search, error) {
 	return one, nil
 }
 
-func (s *session) all(ctx context.Context) error {
+func (s *joint) all(ctx context.Context) error {
 	for round := 0; ; round++ {
 		going := false
 		for _, one := range s.order(round) {
-			more, err := one.turn(ctx)
-			going = going || more
+			more, stopped, err := one.course().Step(ctx)
+			going, one.Stopped, s.Stopped = going || more, stopped, cmp.Or(stopped, s.Stopped)
 			switch {
 			case err != nil:
 				return fmt.Errorf("%s: %w", one.Configuration, err)
-			case one.Stopped == ByUser:
-				s.Stopped = ByUser
+			case stopped == ByUser:
 				return nil
-			case one.Stopped != "":
-				s.Stopped = one.Stopped
 			}
 			if err := s.keep(); err != nil {
 				return err
@@ -140,7 +139,7 @@ func (s *session) all(ctx context.Context) error {
 }
 
 // order of a round: every second one is reversed, so that steady drift favours no system.
-func (s *session) order(round int) []*search {
+func (s *joint) order(round int) []*search {
 	order := slices.Clone(s.searches)
 	if round%2 == 1 {
 		slices.Reverse(order)
@@ -148,33 +147,22 @@ func (s *session) order(round int) []*search {
 	return order
 }
 
-// turn runs the next trial and drops its copy, so that a system is idle between its turns.
-func (s *search) turn(ctx context.Context) (more bool, err error) {
-	if more, err = s.step(ctx); !more && err == nil && s.Stopped != ByUser {
-		return false, nil // no trial was run
-	}
-	if dropped := s.drop(ctx); err == nil {
-		err = dropped
-	}
-	return more, err
-}
-
 // report passes on the progress of one search among all.
-func (s *session) report(one *search, p Progress) {
+func (s *joint) report(one *search, p Progress) {
 	for _, other := range s.searches {
 		if other != one {
 			p.Left += other.left(false)
 		}
 	}
-	p.Share = shareOf(s.began, p.Left)
+	p.Share = session.Share(time.Since(s.began), p.Left)
 	s.Progress(p)
 }
 
-func (s *session) keep() error {
+func (s *joint) keep() error {
 	s.Finished = time.Now().UTC().Truncate(time.Millisecond)
 	s.conclude()
 	if s.Store == nil {
 		return nil
 	}
-	return s.Store.saveComparison(s.Comparison)
+	return s.Store.sessions.Save(s.ID, s.HTML, s.WriteJSON)
 }

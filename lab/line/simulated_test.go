@@ -74,7 +74,7 @@ func (s *simulated) count() (*tally.Tally, error) {
 
 // simulate the trials of a search: every user up to a number is satisfied.
 func (o *Options) simulate(carries int) {
-	o.NewGenerator = func(context.Context) (run.Generator, func(), error) {
+	o.NewGenerator = func(context.Context, string) (run.Generator, func(), error) {
 		return &simulated{carries: func(run.Plan) int { return carries }}, func() {}, nil
 	}
 }
@@ -91,8 +91,8 @@ func (o *Options) mishaps(trials ...int) {
 // inTrials does something to the simulated trials, counted from 1.
 func (o *Options) inTrials(do func(s *simulated, trial int)) {
 	generators, before := 0, o.NewGenerator
-	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
-		g, dismiss, err := before(ctx)
+	o.NewGenerator = func(ctx context.Context, dsn string) (run.Generator, func(), error) {
+		g, dismiss, err := before(ctx, dsn)
 		generators++
 		do(g.(*simulated), generators)
 		return g, dismiss, err

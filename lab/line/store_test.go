@@ -3,7 +3,6 @@ package line
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,13 +10,14 @@ import (
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
 )
 
 // keepStopped is a stopped search with a trial in a store of its own, as a version of plimsoll left it.
 func keepStopped(t *testing.T, change func(*Line)) *Store {
 	t.Helper()
 	s := OpenStore(t.TempDir())
-	id, err := s.begin(time.Now())
+	id, err := s.Begin(time.Now(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func keepStopped(t *testing.T, change func(*Line)) *Store {
 	change(l)
 	text, err := json.Marshal(l)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(s.dir, id, lineFile), text, 0o600)
+		err = os.WriteFile(s.ResultPath(id), text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func keepStopped(t *testing.T, change func(*Line)) *Store {
 
 func somePlan() Plan {
 	return Plan{Target: 0.85, Bounds: Bounds{First: 8, Most: 400, Resolution: 0.05, Confirmations: 3}, DurationS: 20,
-		Scenario: "default", Digest: "0123456789ab", Seed: 1, Reset: ResetFilled, Workers: 1}
+		Scenario: "default", Digest: "0123456789ab", Seed: 1, Reset: system.ResetFilled, Workers: 1}
 }
 
 // A search that another version began is found if nothing differs; else the error says what does, and what to do.

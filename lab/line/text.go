@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/system"
+	"plimsoll/web"
 )
 
 // Text writes the search for a terminal.
@@ -30,7 +31,7 @@ func (l *Line) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "  not complete: stopped (%s) after %d trials\n", l.StoppedBy(), len(l.Trials))
 	}
 	b.WriteString("\n")
-	if err := l.table(&b); err != nil {
+	if err := l.table().Text(&b, ""); err != nil {
 		return err
 	}
 	b.WriteString("\n" + l.law() + "\n\n")
@@ -41,28 +42,21 @@ func (l *Line) Text(w io.Writer) error {
 	return err
 }
 
-func (l *Line) table(b *strings.Builder) error {
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "trial\tusers\tfor\tlength\tApdex\toperations/s\tdatabase CPU\tmachine CPU\toutcome\t")
-	for i, r := range l.rows() {
-		fmt.Fprintf(t, "%d\t%s\t\n", i+1, strings.Join(r, "\t"))
-	}
-	return t.Flush()
-}
-
-// rows are the trials as printed.
-func (l *Line) rows() (all [][]string) {
-	for _, t := range l.Trials {
+// table of the trials.
+func (l *Line) table() web.Table {
+	table := web.Table{Columns: []string{"trial", "users", "for", "length", "Apdex", "operations/s", "database CPU",
+		"machine CPU", "outcome"}}
+	for i, t := range l.Trials {
 		score := "-"
 		if t.Apdex != nil {
 			score = apdex.Text(*t.Apdex)
 		}
-		all = append(all, []string{
-			fmt.Sprint(t.Users), t.For(), fmt.Sprintf("%.0f s", t.DurationS), score, fmt.Sprintf("%.1f", t.OpsPerS),
-			percent(t.CPU.Database), percent(t.CPU.Machine), string(t.Outcome),
+		table.Rows = append(table.Rows, []string{
+			fmt.Sprint(i + 1), fmt.Sprint(t.Users), t.For(), fmt.Sprintf("%.0f s", t.DurationS), score,
+			fmt.Sprintf("%.1f", t.OpsPerS), percent(t.CPU.Database), percent(t.CPU.Machine), string(t.Outcome),
 		})
 	}
-	return all
+	return table
 }
 
 // law says what the fit shows, or why there is none.
@@ -97,10 +91,10 @@ func (l *Line) planLines() []string {
 	return []string{
 		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d",
 			p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
-		"before each trial: " + map[Reset]string{
-			ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
-			ResetCopy:   "a new copy of the database, and a checkpoint", ResetSQL: "the scenario's reset",
-			ResetNone: "nothing: each trial sees what earlier ones wrote",
+		"before each trial: " + map[system.Reset]string{
+			system.ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
+			system.ResetCopy:   "a new copy of the database, and a checkpoint", system.ResetSQL: "the scenario's reset",
+			system.ResetNone: "nothing: each trial sees what earlier ones wrote",
 		}[p.Reset],
 	}
 }

@@ -1,7 +1,6 @@
 package line
 
 import (
-	"encoding/json"
 	"time"
 
 	"plimsoll/lab/load/apdex"
@@ -54,13 +53,11 @@ type Trial struct {
 	OpsPerS    float64         `json:"ops_per_s"`
 	Valid      bool            `json:"valid"`
 	// GeneratorLate: not valid because the generator fell behind.
-	GeneratorLate bool `json:"generator_late"`
-	// LoadUnmade is GeneratorLate under its first name, still written for existing readers.
-	LoadUnmade bool       `json:"load_unmade"`
-	Short      bool       `json:"too_short,omitempty"` // not valid because of too few operations alone
-	CPU        result.CPU `json:"cpu"`
-	LagMSP99   float64    `json:"lag_ms_p99"`
-	InFlight   int        `json:"in_flight_max"`
+	GeneratorLate bool       `json:"generator_late"`
+	Short         bool       `json:"too_short,omitempty"` // not valid because of too few operations alone
+	CPU           result.CPU `json:"cpu"`
+	LagMSP99      float64    `json:"lag_ms_p99"`
+	InFlight      int        `json:"in_flight_max"`
 	// LatencyMSP50 is the mean of the medians of all key operations, weighted by their counts; null without answers.
 	LatencyMSP50 *float64 `json:"latency_ms_p50,omitempty"`
 	// LatencyMSMean of all answers; null without answers.
@@ -71,17 +68,6 @@ type Trial struct {
 	Waits   Waits    `json:"waits"`
 	// Findings are what took a good part of the operations' time, the largest first.
 	Findings []result.TimeCause `json:"findings,omitempty"`
-}
-
-// UnmarshalJSON also reads trials stored before generator_late had its name.
-func (t *Trial) UnmarshalJSON(text []byte) error {
-	type plain Trial // without this method
-	if err := json.Unmarshal(text, (*plain)(t)); err != nil {
-		return err
-	}
-	t.GeneratorLate = t.GeneratorLate || t.LoadUnmade
-	t.LoadUnmade = t.GeneratorLate
-	return nil
 }
 
 // Drift of the operations under way over the steady state. By Little's law their number is throughput times latency; in

@@ -13,8 +13,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/advise"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 )
 
 type adviseOptions struct {
@@ -151,13 +151,13 @@ func (a *app) applierFor(ctx context.Context, t target) (advise.Applier, error) 
 	if t.foreign() {
 		return advise.Applier{DSN: t.dsn, Say: a.meter.Say}, nil
 	}
-	c, err := a.mustRun(ctx, t.cluster)
+	c, err := a.clusters().Running(ctx, t.cluster)
 	if err != nil {
 		return advise.Applier{}, problem.WithHint(err, "name a database with --dsn, or start a cluster with "+
 			"'plimsoll up'")
 	}
 	h := a.applierOn(c)
-	h.DSN, err = baseOf(ctx, c)
+	h.DSN, err = system.DatabaseOf(ctx, c)
 	return h, err
 }
 
@@ -170,18 +170,9 @@ func (a *app) applierOn(c *cluster.Cluster) advise.Applier {
 		if err != nil {
 			return "", err
 		}
-		return baseOf(ctx, up)
+		return system.DatabaseOf(ctx, up)
 	}
 	return h
-}
-
-// baseOf a cluster that runs: the ERP's, if it has one.
-func baseOf(ctx context.Context, c *cluster.Cluster) (dsn string, err error) {
-	has, err := rig.HasDatabase(ctx, c)
-	if has {
-		return c.DSN(rig.Database).Secret(), err
-	}
-	return c.DSN("").Secret(), err
 }
 
 // restart stops a local cluster, calls between, and starts it again. It refuses while a run uses the cluster.
@@ -296,12 +287,12 @@ func (a *app) adviseApply(ctx context.Context, h advise.Applier, r *advise.Repor
 func (a *app) adviseRevert(ctx context.Context, t target) error {
 	h, down := advise.Applier{DSN: t.dsn, Say: a.meter.Say}, error(nil)
 	if !t.foreign() {
-		c, err := a.picked(ctx, t.cluster)
+		c, err := a.clusters().Chosen(ctx, t.cluster)
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn")
 		}
-		if h, down = a.applierOn(c), running(ctx, c); down == nil {
-			if h.DSN, err = baseOf(ctx, c); err != nil {
+		if h, down = a.applierOn(c), c.MustRun(ctx); down == nil {
+			if h.DSN, err = system.DatabaseOf(ctx, c); err != nil {
 				return err
 			}
 		}

@@ -169,17 +169,8 @@ func (a *app) fleet(ctx context.Context, o fleetOptions, dsn, samples string) (*
 	return agents.Open(ctx, options)
 }
 
-// newGenerator opens a fleet for each trial of a search on one database; nil when it has none.
-func (a *app) newGenerator(o fleetOptions, dsn string) (func(context.Context) (run.Generator, func(), error), error) {
-	open, err := a.generatorOn(o)
-	if open == nil {
-		return nil, err
-	}
-	return func(ctx context.Context) (run.Generator, func(), error) { return open(ctx, dsn) }, nil
-}
-
-// generatorOn opens a fleet for each run, on whichever database it is; nil when there are no agents.
-func (a *app) generatorOn(o fleetOptions) (func(ctx context.Context, dsn string) (run.Generator, func(), error),
+// newGenerator opens a fleet for each run, on whichever database it is; nil when there are no agents.
+func (a *app) newGenerator(o fleetOptions) (func(ctx context.Context, dsn string) (run.Generator, func(), error),
 	error) {
 	if o.agents == "" {
 		return nil, nil

@@ -126,7 +126,7 @@ func (a *app) backup(ctx context.Context, args []string, o backupOptions) error 
 }
 
 func (a *app) takeBackup(ctx context.Context, backups *backup.Store, o backupOptions) error {
-	c, err := a.mustRun(ctx, o.cluster)
+	c, err := a.clusters().Running(ctx, o.cluster)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (a *app) removeBackup(ctx context.Context, backups *backup.Store, id string
 func (a *app) completeBackup(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return append(slices.Clone(backupVerbs), a.clusterNames()...), cobra.ShellCompDirectiveNoFileComp
+		return append(slices.Clone(backupVerbs), a.clusters().Names()...), cobra.ShellCompDirectiveNoFileComp
 	case 1:
 		var ids []string
 		all, _ := backup.Open(cluster.Open("")).List()

@@ -84,7 +84,7 @@ func (a *app) claimViews(ctx context.Context, chosen []claims.Claim, o proveOpti
 func (a *app) benchNow(ctx context.Context, o proveOptions) site.Bench {
 	b := o.sizes()
 	b.Clusters, b.Engine = a.clusters(), o.engine
-	if name, err := a.pick(ctx, o.cluster); err == nil {
+	if name, err := a.clusters().Choose(ctx, o.cluster); err == nil {
 		b.Cluster = name
 	}
 	return b

@@ -16,23 +16,23 @@ import (
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
 type compareOptions struct {
 	measureOptions
-	own       [2]sideFlags // of A and B
-	sidesFile string
-	metric    string
-	pairs     int
-	margin    float64
-	budget    time.Duration
-	resume    bool
-	control   bool
-	cold      bool
-	reset     string
-	show      string
-	selfTest  string
-	trials    int
+	own      [compare.SidesMax]sideFlags
+	metric   string
+	pairs    int
+	margin   float64
+	budget   time.Duration
+	resume   bool
+	control  bool
+	cold     bool
+	reset    string
+	show     string
+	selfTest string
+	trials   int
 }
 
 func (a *app) addCompare(root *cobra.Command) {
@@ -54,8 +54,9 @@ For a setting of the whole server, the server is restarted before each run with 
 its command line, so that nothing is changed for good. Any program can be a side: --command runs
 it, and its last line of output is one JSON object, {"figures": {"latency_ms": 12.5,
 "ops_per_s": 800, "failed_share": 0}, "operations": {"post": {…}}}, or it prints the result of
-'plimsoll run --json'. Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED. --sides reads
-more than two such sides from a TOML file.
+'plimsoll run --json'. Its environment has PLIMSOLL_COMPARE_SIDE, _ROUND and _SEED.
+Flags that end in -a and -b are for the first two systems. Those that end in -c to -h do the same
+for further ones, such as --set-c.
 
 The database of --dsn is reset between runs only if --reset asks for it. Without a reset no special
 privileges are needed, and only the order of the runs balances what they leave behind.
@@ -105,9 +106,7 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
 	for i := range o.own {
 		o.own[i].bind(c, i)
 	}
-	fs.StringVar(&o.sidesFile, "sides", "", "read the sides from a TOML `FILE`: [[side]] with name, system, dsn, "+
-		"url, scenario, settings, sql, sampling, reset, restore or command")
-	config.Choice(fs, &o.reset, "reset", "auto", []string{"auto", "filled", "template", "sql", "none"},
+	config.Choice(fs, &o.reset, "reset", string(system.ResetAuto), words(system.Resets),
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")
 	fs.StringVar(&o.metric, "metric", compare.MetricDefault, "`NAME` of the metric that decides the verdict: "+
@@ -142,7 +141,7 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
 	fleetFlags(c, &o.fleet)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
-	config.FlagOnly(fs, "resume", "show", "html", "sides", "self-test", "trials", "control", "cold")
+	config.FlagOnly(fs, "resume", "show", "html", "self-test", "trials", "control", "cold")
 }
 
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
@@ -152,28 +151,11 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if o.show != "" {
 		return a.showStored(args, o)
 	}
-	specs, err := o.specs(args)
-	if err == nil {
-		err = o.fleet.check()
-	}
-	if err == nil {
-		err = compare.Refuse(o.metric, o.control, countCommands(specs), len(specs))
-	}
+	options, err := a.comparison(o, args)
 	if err != nil {
 		return err
 	}
-	options, takeDown, err := a.comparison(ctx, o, specs)
-	var c *compare.Comparison
-	if err == nil {
-		if o.selfTest != "" {
-			err = a.compareSelf(ctx, o, options)
-		} else {
-			c, err = a.compareSides(ctx, options)
-		}
-	}
-	if down := takeDown(); err == nil {
-		err = down
-	}
+	c, err := a.compared(ctx, o, options)
 	if c == nil {
 		return err
 	}
@@ -186,7 +168,38 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	return judgeComparison(c)
 }
 
-func (a *app) compareSides(ctx context.Context, options compare.Options) (*compare.Comparison, error) {
+// comparison as flags and arguments give it.
+func (a *app) comparison(o compareOptions, args []string) (options compare.Options, err error) {
+	options = compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
+		Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
+		Version: software().Version}
+	if options.Sides, err = a.sides(o, args); err != nil {
+		return options, err
+	}
+	options.NewGenerator, err = a.newGenerator(o.fleet)
+	return options, err
+}
+
+// compared brings up what the sides run on, compares them, and ends what was started.
+func (a *app) compared(ctx context.Context, o compareOptions, options compare.Options) (c *compare.Comparison,
+	err error) {
+	here, err := a.local()
+	if err != nil {
+		return nil, err
+	}
+	down, err := options.BringUp(ctx, here, o.cold)
+	a.meter.End()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if ended := down(); err == nil {
+			err = ended
+		}
+	}()
+	if o.selfTest != "" {
+		return nil, a.compareSelf(ctx, o, options)
+	}
 	options.Progress = a.compareProgress(fmt.Sprintf("at most %d runs of each of %d sides, about %s at most",
 		options.Pairs, len(options.Sides), options.Estimate().Round(time.Minute)))
 	defer a.meter.End()

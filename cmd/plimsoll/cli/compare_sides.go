@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,438 +9,260 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/line"
-	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/compare"
-	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/worker/shape"
+	"plimsoll/lab/system"
 )
 
-// sideSpec describes a side, from flags or a file.
-type sideSpec struct {
-	Name     string            `toml:"name"`
-	System   string            `toml:"system"` // CLUSTER or CLUSTER+SHAPE
-	DSN      string            `toml:"dsn"`
-	URL      string            `toml:"url"` // that the requests of its scenario go to
-	Scenario string            `toml:"scenario"`
-	Settings map[string]string `toml:"settings"`
-	Tweaks   map[string]string `toml:"tweaks"` // of the shape, by flag
-	SQL      string            `toml:"sql"`
-	Reset    string            `toml:"reset"`
-	Restore  string            `toml:"restore"` // SQL or !COMMAND that restores it before each run
-	Command  string            `toml:"command"`
-	Sampling *int              `toml:"sampling"` // of the diagnosis, per second; nil: as usual
+// sideFlags are one side as flags give it, and the argument that names its system.
+type sideFlags struct {
+	system                                                 string // CLUSTER or CLUSTER+SHAPE
+	name, dsn, url, scenario, sql, reset, restore, command string
+	settings, tweaks                                       []string
+	sampling                                               int
 }
 
-// sideFlags are the flags of one side.
-type sideFlags struct {
-	spec     sideSpec
-	settings []string
-	tweaks   []string
-	sampling int
-}
+// sidesShown have their flags in the help.
+const sidesShown = 2
 
 func (f *sideFlags) bind(c *cobra.Command, side int) {
-	fs, letter := c.Flags(), strings.ToLower(compare.Letter(side))
-	name := func(kind string) string { return kind + "-" + letter }
-	upper := compare.Letter(side)
+	fs, upper := c.Flags(), compare.Letter(side)
+	name := func(kind string) string { return kind + "-" + strings.ToLower(upper) }
 	fs.StringArrayVar(&f.settings, name("set"), nil, "`NAME=VALUE` of a PostgreSQL setting of "+upper+
 		"; may be repeated")
 	fs.StringArrayVar(&f.tweaks, name("tweak"), nil, "`NAME=VALUE` of a flag of the shape for "+upper+
 		": "+strings.Join(tweakFlags, ", ")+"; may be repeated")
-	fs.StringVar(&f.spec.SQL, name("sql"), "", "`SQL` to execute in the database of "+upper+
+	fs.StringVar(&f.sql, name("sql"), "", "`SQL` to execute in the database of "+upper+
 		" before each run, after its reset; @FILE reads the SQL from a file")
-	fs.StringVar(&f.spec.Name, name("name"), "", "`NAME` of "+upper+" in the result")
-	fs.StringVar(&f.spec.URL, name("url"), "", "base `URL` of the requests of "+upper+
-		", instead of that of its scenario")
-	fs.StringVar(&f.spec.DSN, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
-	fs.StringVar(&f.spec.Scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
-	fs.StringVar(&f.spec.Command, name("command"), "", "`COMMAND` to measure as "+upper+
+	fs.StringVar(&f.name, name("name"), "", "`NAME` of "+upper+" in the result")
+	fs.StringVar(&f.url, name("url"), "", "base `URL` of the requests of "+upper+", instead of that of its scenario")
+	fs.StringVar(&f.dsn, name("dsn"), "", "connection string of the database of "+upper+", on a server elsewhere")
+	fs.StringVar(&f.scenario, name("scenario"), "", "scenario `FILE` of "+upper+" (default: that of --scenario)")
+	fs.StringVar(&f.command, name("command"), "", "`COMMAND` to measure as "+upper+
 		": run without a shell, quotes keep words together")
-	fs.StringVar(&f.spec.Restore, name("restore"), "", "`SQL` that restores "+upper+" before each run, if "+
-		"nothing else does; @FILE reads it from a file, "+compare.ClearingCommand+"COMMAND runs a command")
+	config.Choice(fs, &f.reset, name("reset"), "", words(system.Resets), "reset of "+upper+" (default: --reset)")
+	fs.StringVar(&f.restore, name("restore"), "", "`SQL` that restores "+upper+" before each run, if "+
+		"nothing else does; @FILE reads it from a file, "+system.RestoreCommand+"COMMAND runs a command")
 	samplingFlag(fs, &f.sampling, name("sampling"), " in the runs of "+upper)
-	config.FlagOnly(fs, name("sampling"), name("set"), name("tweak"), name("sql"), name("dsn"), name("scenario"),
-		name("name"), name("url"),
-		name("command"), name("restore"))
+	for _, kind := range []string{"set", "tweak", "sql", "name", "url", "dsn", "scenario", "command", "reset", "restore",
+		"sampling"} {
+		config.FlagOnly(fs, name(kind))
+		fs.Lookup(name(kind)).Hidden = side >= sidesShown
+	}
 }
 
 func (f *sideFlags) isSet() bool {
-	s := f.spec
-	return len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || s.SQL != "" ||
-		s.DSN != "" || s.Scenario != "" || s.Command != "" || s.Restore != "" || s.URL != "" || s.Name != ""
+	return f.namesSystem() || len(f.settings) > 0 || len(f.tweaks) > 0 || f.sampling != diagnose.RateDefault || f.sql != "" ||
+		f.reset != "" || f.restore != "" || f.name != ""
 }
 
 // namesSystem says whether the flags name a system by themselves.
 func (f *sideFlags) namesSystem() bool {
-	s := f.spec
-	return s.DSN != "" || s.Command != "" || s.URL != "" || s.Scenario != ""
+	return f.dsn != "" || f.command != "" || f.url != "" || f.scenario != ""
 }
 
-// applyTo applies the flags to a side.
-func (f *sideFlags) applyTo(s sideSpec) (_ sideSpec, err error) {
-	if s.Settings, err = withValues(s.Settings, f.settings, "work_mem=64MB"); err != nil {
-		return s, err
-	}
-	if s.Tweaks, err = withValues(s.Tweaks, f.tweaks, "chain=1"); err != nil {
-		return s, err
-	}
-	if f.sampling != diagnose.RateDefault {
-		s.Sampling = &f.sampling
-	}
-	for to, from := range map[*string]string{&s.SQL: f.spec.SQL, &s.Scenario: f.spec.Scenario,
-		&s.Restore: f.spec.Restore, &s.URL: f.spec.URL, &s.Name: f.spec.Name} {
-		if from != "" {
-			*to = from
-		}
-	}
-	if f.spec.DSN != "" {
-		s.DSN, s.System = f.spec.DSN, ""
-	}
-	if f.spec.Command != "" {
-		s.Command, s.System = f.spec.Command, ""
-	}
-	return s, nil
-}
-
-// withValues is a map with further values, given as NAME=VALUE.
-func withValues(all map[string]string, texts []string, example string) (map[string]string, error) {
-	if len(texts) == 0 {
-		return all, nil
-	}
-	all = maps.Clone(all) // B may be a copy of A
-	if all == nil {
-		all = map[string]string{}
-	}
+// withValues are values given as NAME=VALUE.
+func withValues(texts []string, example string) (all map[string]string, err error) {
 	for _, text := range texts {
 		name, value, is := strings.Cut(text, "=")
 		if !is || name == "" {
 			return nil, problem.New(problem.Usage, fmt.Errorf("%q is not NAME=VALUE", text), "such as "+example)
+		}
+		if all == nil {
+			all = map[string]string{}
 		}
 		all[name] = value
 	}
 	return all, nil
 }
 
-// specs returns the sides from arguments, flags or a file.
-func (o compareOptions) specs(args []string) (all []sideSpec, err error) {
-	if o.sidesFile != "" {
-		if len(args) > 0 || o.own[0].isSet() || o.own[1].isSet() {
-			return nil, problem.New(problem.Usage, errors.New("--sides names all sides"),
-				"leave out the systems and the flags of A and B")
+// sides are the systems of a comparison, as arguments and flags give them.
+func (a *app) sides(o compareOptions, args []string) (all []compare.Side, err error) {
+	for i, f := range o.given(args) {
+		side, err := a.side(o, f)
+		if err != nil {
+			return nil, problem.WithHint(fmt.Errorf("%s: %w", compare.Letter(i), err), problem.HintOf(err))
 		}
-		return o.readSides(o.sidesFile)
-	}
-	for _, text := range args {
-		all = append(all, sideSpec{System: text})
-	}
-	if len(all) == 0 && (o.own[0].namesSystem() || o.own[1].namesSystem()) {
-		all = append(all, sideSpec{})
-	}
-	// one system, except for the flags of A or B
-	if len(all) == 1 && (o.own[1].isSet() || len(args) == 1 && o.own[0].isSet() || o.selfTest != "") {
-		all = append(all, all[0])
+		all = append(all, side)
 	}
 	if len(all) < 2 {
 		return nil, problem.New(problem.Usage, errors.New("compare needs two systems"),
 			"such as 'plimsoll compare vanilla+lean plimsoll+lean', or 'plimsoll compare plimsoll+lean --set-b "+
 				"NAME=VALUE'")
 	}
-	if own := o.own[0].spec; len(args) == 0 && !o.own[1].namesSystem() { // the same but for the flags of B
-		all[1] = sideSpec{DSN: own.DSN, URL: own.URL, Scenario: own.Scenario, Command: own.Command}
-	}
-	for i := range o.own {
-		if all[i], err = o.own[i].applyTo(all[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, o.checkSpecs(all)
+	return all, nil
 }
 
-func (o compareOptions) readSides(path string) ([]sideSpec, error) {
-	var file struct {
-		Side []sideSpec `toml:"side"`
+// given are the sides that arguments and flags name. One system alone stands for all: flags change it.
+func (o compareOptions) given(args []string) []sideFlags {
+	n := len(args)
+	if n == 0 && slices.ContainsFunc(o.own[:], func(f sideFlags) bool { return f.namesSystem() }) {
+		n = 1
 	}
-	meta, err := toml.DecodeFile(path, &file)
-	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("unknown key %s", meta.Undecoded()[0])
+	if n == 1 && (o.selfTest != "" || len(args) == 1 && o.own[0].isSet()) {
+		n = 2
 	}
-	if err == nil && (len(file.Side) < 2 || len(file.Side) > compare.SidesMax) {
-		err = fmt.Errorf("%d sides, there must be 2 to %d", len(file.Side), compare.SidesMax)
+	if n > 0 {
+		for i, f := range o.own {
+			if f.isSet() {
+				n = max(n, i+1)
+			}
+		}
+	}
+	for i := range o.own[:n] {
+		f := &o.own[i]
+		switch {
+		case i < len(args):
+			f.system = args[i]
+		case len(args) == 1:
+			f.system = args[0]
+		case len(args) == 0 && !f.namesSystem():
+			f.dsn, f.url, f.scenario, f.command = o.own[0].dsn, o.own[0].url, o.own[0].scenario, o.own[0].command
+		}
+		if f.dsn != "" || f.command != "" {
+			f.system = ""
+		}
+	}
+	return o.own[:n]
+}
+
+// side of a comparison.
+func (a *app) side(o compareOptions, f sideFlags) (side compare.Side, err error) {
+	if err := f.check(o.scenarioFile); err != nil {
+		return side, err
+	}
+	if side.Settings, err = withValues(f.settings, "work_mem=64MB"); err != nil {
+		return side, err
+	}
+	tweaks, err := withValues(f.tweaks, "chain=1")
+	if err != nil {
+		return side, err
+	}
+	if side.SQL, err = sqlOf(f.sql); err != nil {
+		return side, err
+	}
+	restore, err := sqlOf(f.restore)
+	if err == nil {
+		side.Restore, err = system.ParseRestore(restore)
 	}
 	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("read sides %s: %w", path, err),
-			"[[side]] with name, system, dsn, url, scenario, settings, tweaks, sql, reset, restore or command")
+		return side, err
 	}
-	return file.Side, o.checkSpecs(file.Side)
+	side.Name = f.title(side.Settings, tweaks)
+	if f.command != "" {
+		side.Command, err = system.Words(f.command)
+		return side, problem.New(problem.Usage, err, "")
+	}
+	side.System, err = a.sideSystem(o, f, side.Name, tweaks)
+	return side, err
 }
 
-func (o compareOptions) checkSpecs(all []sideSpec) error {
-	for i := range all {
-		s := &all[i]
-		wrong := func(text string) error {
-			return problem.New(problem.Usage, fmt.Errorf("%s: %s", compare.Letter(i), text), "")
-		}
-		ways := 0
-		for _, way := range []string{s.System, s.DSN, s.Command} {
-			if way != "" {
-				ways++
-			}
-		}
-		switch {
-		case s.URL != "" && s.Scenario == "" && o.scenarioFile == "":
-			return wrong("a URL needs a scenario of requests: name one with --scenario")
-		case ways == 0 && s.Scenario == "" && s.URL == "":
-			return wrong("needs a system, a connection string, a command, or a scenario of requests")
-		case ways > 1:
-			return wrong("give a system, a connection string or a command, only one of them")
-		case s.Sampling != nil && (*s.Sampling < 0 || *s.Sampling > diagnose.RateMax):
-			return wrong(fmt.Sprintf("sampling %d: must be 0 to %d", *s.Sampling, diagnose.RateMax))
-		case s.Command != "" && (s.Sampling != nil || len(s.Settings) > 0 || len(s.Tweaks) > 0 || s.SQL != "" ||
-			s.Scenario != "" || s.URL != "" || s.Reset != ""):
-			return wrong("a command takes no settings, tweaks, SQL, scenario, URL, sampling or reset")
-		case s.Reset != "" && !slices.Contains([]string{"auto", "filled", "template", "sql", "none"}, s.Reset):
-			return wrong(fmt.Sprintf("reset %q: must be auto, filled, template, sql or none", s.Reset))
-		}
-		if _, err := (shapeOptions{name: string(shape.Default)}).tweaked(s.Tweaks); err != nil {
-			return problem.WithHint(wrong(err.Error()), problem.HintOf(err))
-		}
-		for _, sql := range []*string{&s.SQL, &s.Restore} {
-			file, is := strings.CutPrefix(*sql, "@")
-			if !is {
-				continue
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return problem.New(problem.Usage, fmt.Errorf("%s: read SQL: %w", compare.Letter(i), err), "")
-			}
-			*sql = string(text)
-		}
+// check what does not go together.
+func (f sideFlags) check(scenarioFile string) error {
+	wrong := func(text string) error { return problem.New(problem.Usage, errors.New(text), "") }
+	switch {
+	case f.url != "" && f.scenario == "" && scenarioFile == "":
+		return wrong("a URL needs a scenario of requests: name one with --scenario")
+	case f.system == "" && !f.namesSystem():
+		return wrong("needs a system, a connection string, a command, or a scenario of requests")
+	case f.dsn != "" && f.command != "":
+		return wrong("give a system, a connection string or a command, only one of them")
+	case f.command != "" && (f.sampling != diagnose.RateDefault || len(f.settings) > 0 || len(f.tweaks) > 0 ||
+		f.sql != "" || f.scenario != "" || f.url != "" || f.reset != ""):
+		return wrong("a command takes no settings, tweaks, SQL, scenario, URL, sampling or reset")
 	}
 	return nil
 }
 
-func countCommands(specs []sideSpec) (n int) {
-	for _, s := range specs {
-		if s.Command != "" {
-			n++
-		}
+// sqlOf reads SQL, or the file that @FILE names.
+func sqlOf(text string) (string, error) {
+	file, is := strings.CutPrefix(text, "@")
+	if !is {
+		return text, nil
 	}
-	return n
+	sql, err := os.ReadFile(file)
+	if err != nil {
+		err = fmt.Errorf("read SQL: %w", err)
+	}
+	return string(sql), problem.New(problem.Usage, err, "")
 }
 
-// title of a side.
-func (s sideSpec) title() string {
-	if s.Name != "" {
-		return s.Name
+// sideSystem is the system of a side.
+func (a *app) sideSystem(o compareOptions, f sideFlags, name string, tweaks map[string]string) (y system.System,
+	err error) {
+	m := o.measureOptions
+	if f.scenario != "" {
+		m.scenarioFile = f.scenario
 	}
-	name := s.System
-	switch {
-	case s.Command != "":
-		return s.Command
-	case s.DSN != "":
-		server, err := identity.NameOf(s.DSN)
-		if err != nil {
-			server = "server of --dsn" // which cannot be read: nothing runs there
+	if y, err = a.systemOf("compare", m); err != nil {
+		return y, err
+	}
+	if f.system != "" {
+		if y, err = y.On(f.system); err != nil {
+			return y, err
 		}
-		name = server
 	}
-	for _, part := range []string{s.Scenario, s.URL} {
+	y.Name, y.DSN = name, f.dsn
+	if f.url != "" {
+		y.Run.URLs = []string{f.url}
+	}
+	if f.url != "" || y.Target == (system.Target{}) {
+		if err := y.CheckRequests(); err != nil {
+			return y, err
+		}
+	}
+	if f.sampling != diagnose.RateDefault {
+		y.Run.Sampling = samplingOf(f.sampling)
+	}
+	y.Reset = system.Reset(cmp.Or(f.reset, o.reset))
+	if y.Reset == system.ResetAuto && (f.restore != "" || f.dsn != "") {
+		y.Reset = system.ResetNone // its owner restores it, or nobody may reset it
+	}
+	if y.ERP() {
+		y.WorkerFlags = []string{fmt.Sprintf("--trace-sample=%d", compare.TraceSample)}
+	}
+	switch {
+	case len(tweaks) > 0 && !y.ERP():
+		err = problem.New(problem.Usage, errors.New("tweaks apply only to ERP scenarios"), "")
+	case len(tweaks) > 0:
+		y.Shape, err = tweaked(y.Shape, tweaks)
+	}
+	return y, err
+}
+
+// title of a side, if it has no name.
+func (f sideFlags) title(settings, tweaks map[string]string) string {
+	name := f.system
+	switch {
+	case f.name != "":
+		return f.name
+	case f.command != "":
+		return f.command
+	case f.dsn != "":
+		name = system.Target{DSN: f.dsn}.String()
+	}
+	for _, part := range []string{f.scenario, f.url} {
 		if part != "" {
 			name = strings.TrimPrefix(name+", "+part, ", ")
 		}
 	}
-	for _, setting := range sorted(s.Settings) {
-		name += " " + setting + "=" + s.Settings[setting]
+	for _, values := range []map[string]string{settings, tweaks} {
+		for _, one := range slices.Sorted(maps.Keys(values)) {
+			name += " " + one + "=" + values[one]
+		}
 	}
-	for _, tweak := range sorted(s.Tweaks) {
-		name += " " + tweak + "=" + s.Tweaks[tweak]
+	if f.sampling != diagnose.RateDefault {
+		name += fmt.Sprintf(", %d samples per second", f.sampling)
 	}
-	if s.Sampling != nil {
-		name += fmt.Sprintf(", %d samples per second", *s.Sampling)
-	}
-	if s.SQL != "" {
+	if f.sql != "" {
 		name += ", with SQL before each run"
 	}
-	if s.Restore != "" {
+	if f.restore != "" {
 		name += ", restored before each run"
 	}
 	return name
-}
-
-func sorted(all map[string]string) (names []string) {
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// comparison starts what the sides need. What was started is also stopped after an error.
-func (a *app) comparison(ctx context.Context, o compareOptions, specs []sideSpec) (options compare.Options,
-	takeDown func() error, err error) {
-	s := &sidesUp{app: a, o: o, bases: map[string]base{}}
-	takeDown = func() (err error) {
-		for _, r := range s.rigs {
-			err = errors.Join(err, r.Close())
-		}
-		return err
-	}
-	options = compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
-		Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
-		Version: software().Version}
-	if options.NewGenerator, err = a.generatorOn(o.fleet); err != nil {
-		return options, takeDown, err
-	}
-	for i, spec := range specs {
-		side, err := s.side(ctx, spec)
-		if err != nil {
-			return options, takeDown, problem.WithHint(fmt.Errorf("%s: %w", compare.Letter(i), err),
-				problem.HintOf(err))
-		}
-		options.Sides = append(options.Sides, side)
-	}
-	return options, takeDown, s.checkSameData()
-}
-
-// sidesUp are the servers that sides run on.
-type sidesUp struct {
-	*app
-	o     compareOptions
-	bases map[string]base // by cluster or connection string
-	rigs  []*rig.Rig
-	erp   []configuration // sides with the ERP
-}
-
-func (s *sidesUp) side(ctx context.Context, spec sideSpec) (side compare.Side, err error) {
-	side = compare.Side{Name: spec.title(), Settings: spec.Settings, SQL: spec.SQL}
-	if side.Clearing, err = compare.ParseClearing(spec.Restore); err != nil {
-		return side, err
-	}
-	if spec.Command != "" {
-		side.Command, err = compare.Words(spec.Command)
-		return side, problem.New(problem.Usage, err, "")
-	}
-	o := s.o.measureOptions
-	if spec.Scenario != "" {
-		o.scenarioFile = spec.Scenario
-	}
-	if side.Run, err = s.runOptions("compare", o); err != nil {
-		return side, err
-	}
-	if spec.Sampling != nil {
-		side.Run.Sampling = samplingOf(*spec.Sampling)
-	}
-	side.Reset = line.Reset(s.o.reset)
-	if spec.Reset != "" {
-		side.Reset = line.Reset(spec.Reset)
-	}
-	if spec.Restore != "" && side.Reset == line.ResetAuto {
-		side.Reset = line.ResetNone
-	}
-	erp := side.Run.Scenario.Application == scenario.ERP
-	if spec.URL != "" {
-		side.Run.URLs = []string{spec.URL}
-	}
-	if spec.System == "" && spec.DSN == "" || spec.URL != "" {
-		if err := requestsAlone(side.Run.Scenario, spec); err != nil {
-			return side, err
-		}
-		if spec.DSN == "" && spec.System == "" {
-			return side, nil
-		}
-	}
-	c := configuration{name: spec.title(), cluster: spec.DSN, shape: s.o.shapeOptions}
-	if spec.DSN == "" {
-		if c, err = parseConfiguration(spec.System, s.o.shapeOptions, erp); err != nil {
-			return side, err
-		}
-	}
-	if len(spec.Tweaks) > 0 && !erp {
-		return side, problem.New(problem.Usage, errors.New("tweaks apply only to ERP scenarios"), "")
-	}
-	if c.shape, err = c.shape.tweaked(spec.Tweaks); err != nil {
-		return side, err
-	}
-	b, err := s.base(ctx, spec, &side, c.cluster, erp)
-	if err != nil {
-		return side, err
-	}
-	serve, err := serveCommand()
-	if err != nil {
-		return side, err
-	}
-	side.Run.DSN, side.Run.Profile = b.dsn, b.profile
-	side.Run.Serve = slices.Concat(serve, c.shape.arguments())
-	if erp {
-		side.Run.Serve = append(side.Run.Serve, fmt.Sprintf("--trace-sample=%d", compare.TraceSample))
-		side.Run.Scale = b.String()
-		s.erp = append(s.erp, c)
-	}
-	side.Restart = compare.Restart(b.rig)
-	if s.o.cold {
-		side.Cold = compare.ColdStart(b.rig)
-	}
-	return side, nil
-}
-
-// requestsAlone refuses a side without a database, or with servers that run already, if its scenario needs more.
-func requestsAlone(sc *scenario.Scenario, spec sideSpec) error {
-	switch {
-	case sc.Application == scenario.ERP:
-		return problem.New(problem.Usage, errors.New("the scenario is played by application servers that this command "+
-			"starts"), "name a system, such as plimsoll+lean, or give a scenario with application = \"none\"")
-	case spec.System == "" && spec.DSN == "" && sc.NeedsDatabase():
-		return problem.New(problem.Usage, errors.New("the scenario has SQL and so needs a database"),
-			"name a system, or give a connection string")
-	}
-	return nil
-}
-
-// base that a side runs on.
-func (s *sidesUp) base(ctx context.Context, spec sideSpec, side *compare.Side, key string, erp bool) (b base,
-	err error) {
-	if spec.DSN != "" && side.Reset == line.ResetAuto {
-		side.Reset = line.ResetNone // no flag allows a reset
-	}
-	if b, found := s.bases[key]; found {
-		return b, nil
-	}
-	switch {
-	case spec.DSN != "":
-		b.dsn = spec.DSN
-		if erp {
-			var from string
-			if from, err = side.Reset.StartsFrom(ctx, side.Run.Scenario, b.dsn, false); err == nil {
-				b.Base, err = rig.Look(ctx, from)
-			}
-		}
-	case erp:
-		var r *rig.Rig
-		r, b, err = s.baseOf(ctx, key, line.Options{Run: side.Run, Reset: side.Reset})
-		if r != nil {
-			s.rigs = append(s.rigs, r)
-		}
-	default:
-		b.dsn, err = s.database(ctx, target{cluster: key})
-	}
-	if err == nil {
-		s.bases[key] = b
-	}
-	return b, err
-}
-
-// checkSameData refuses sides with the ERP whose bases hold different data.
-func (s *sidesUp) checkSameData() error {
-	if len(s.erp) < 2 {
-		return nil
-	}
-	return sameBases(s.erp, s.bases)
 }

@@ -9,10 +9,13 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/lab/diagnose"
 	"plimsoll/lab/load"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/stats"
+	"plimsoll/lab/system"
+	"plimsoll/platform/worker/shape"
 )
 
 // bench is a program with known figures, which waits at a place that a file names.
@@ -27,38 +30,31 @@ func bench(t *testing.T, dir, ms string) string {
 	return path
 }
 
-func TestCompare_ReadsSidesFromAFile(t *testing.T) {
+// A third side has flags, too, though the help leaves them out.
+func TestCompare_ThreeCommands(t *testing.T) {
 	freshState(t)
 	dir := t.TempDir()
-	file := filepath.Join(dir, "sides.toml")
-	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	side := func(name, ms string) string {
-		return "[[side]]\nname = \"" + name + "\"\ncommand = \"" + bench(t, dir, ms) + "\"\n"
-	}
-	write(side("old", "100") + side("new", "150") + side("same", "100"))
-	o := plimsoll(t, "compare", "--sides", file, "--metric", "seconds", "--pairs", "5", "--json")
+	o := plimsoll(t, "compare", "--command-a", bench(t, dir, "100"), "--command-b", bench(t, dir, "150"),
+		"--name-b", "new", "--command-c", bench(t, dir, "100"), "--metric", "seconds", "--pairs", "5", "--json")
 	o.want(t, ExitOK)
 	var c compare.Comparison
 	if o.decode(t, &c); len(c.Findings) != 2 || c.Findings[0].Verdict != verdict.Worse || c.Findings[0].Name != "new" ||
 		c.Findings[1].Verdict != verdict.Equal {
 		t.Error(c.Statement())
 	}
-	for text, want := range map[string]string{
-		side("alone", "100"): "1 sides, there must be 2 to 8",
-		side("a", "100") + side("b", "1") + "colour = 1\n":              "unknown key side.colour",
-		"[[side]]\n" + side("b", "1"):                                   "A: needs a system, a connection string",
-		side("a", "1") + "dsn = \"x\"\n" + side("b", "1"):               "A: give a system, a connection string or a",
-		side("a", "1") + "sql = \"x\"\n" + side("b", "1"):               "A: a command takes no settings, tweaks, SQL",
-		"[[side]]\ndsn = \"x\"\nreset = \"y\"\n" + side("b", "1"):       `A: reset "y"`,
-		"[[side]]\ndsn = \"x\"\nsql = \"@/no/file\"\n" + side("b", "1"): "A: read SQL: ",
-		"[[side": "read sides ",
+}
+
+func TestCompare_RefusesSides(t *testing.T) {
+	freshState(t)
+	for want, args := range map[string][]string{
+		"C: needs a system, a connection string":      {"a", "b", "--name-c", "c"},
+		"A: give a system, a connection string or a":  {"--command-a", "a", "--dsn-a", "x", "--command-b", "b"},
+		"A: a command takes no settings, tweaks, SQL": {"--command-a", "a", "--sql-a", "x", "--command-b", "b"},
+		"--reset-a: must be one of":                   {"--dsn-a", "x", "--reset-a", "y", "--command-b", "b"},
+		"A: read SQL: ":                               {"--dsn-a", "x", "--sql-a", "@/no/file", "--command-b", "b"},
+		"--agents: takes a number":                    {"a", "b", "--agents", "many"},
 	} {
-		write(text)
-		plimsoll(t, "compare", "--sides", file).want(t, ExitUsage, want)
+		plimsoll(t, append([]string{"compare"}, args...)...).want(t, ExitUsage, want)
 	}
 	for text, want := range map[string]string{
 		"colour=1": `B: no tweak "colour"`, "chain": `"chain" is not NAME=VALUE`, "chain=x": "B: tweak chain: ",
@@ -66,27 +62,55 @@ func TestCompare_ReadsSidesFromAFile(t *testing.T) {
 	} {
 		plimsoll(t, "compare", "plimsoll+lean", "--tweak-b", text).want(t, ExitUsage, want)
 	}
-	plimsoll(t, "compare", "a", "--sides", file).want(t, ExitUsage, "--sides names all sides")
-	plimsoll(t, "compare", "a", "b", "--agents", "many").want(t, ExitUsage, "--agents: takes a number")
+}
+
+// One system stands for all, changed by the flags of each; a server elsewhere may stand beside it.
+func TestCompare_SidesOfOneSystem(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		own  map[int]sideFlags
+		want []string
+	}{
+		{[]string{"a", "b", "c"}, nil, []string{"a", "b", "c"}},
+		{[]string{"a"}, nil, []string{"a"}},
+		{[]string{"a"}, map[int]sideFlags{0: {sql: "x"}}, []string{"a, with SQL before each run", "a"}},
+		{[]string{"a"}, map[int]sideFlags{2: {sql: "x"}}, []string{"a", "a", "a, with SQL before each run"}},
+		{[]string{"a"}, map[int]sideFlags{1: {dsn: "host=h dbname=d user=u"}}, []string{"a", "h:5432/d"}},
+		{nil, map[int]sideFlags{0: {command: "one"}, 1: {name: "again"}}, []string{"one", "again"}},
+		{nil, map[int]sideFlags{1: {sql: "x"}}, nil},
+	} {
+		var o compareOptions
+		for i := range o.own {
+			o.own[i] = c.own[i]
+			o.own[i].sampling = diagnose.RateDefault
+		}
+		var got []string
+		for _, f := range o.given(c.args) {
+			got = append(got, f.title(nil, nil))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
 }
 
 // Tweaks change the shape of one side alone, and each reaches its workers.
 func TestCompare_Tweaks(t *testing.T) {
-	o := shapeOptions{name: "tuned", chain: 7}
+	s := system.Shape{Name: "tuned", Tweaks: shape.Tweaks{Chain: 7}}
 	given := map[string]string{"clearing": "always", "temp-pool": "9", "lifetime": "2m", "lifetime-jitter": "5s",
 		"chain": "3", "durability": "sync"}
-	changed, err := o.tweaked(given)
+	changed, err := tweaked(s, given)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{"shape": "tuned", "clearing": "always", "temp-pool": "9",
 		"lifetime": "2m0s", "lifetime-jitter": "5s", "chain": "3", "durability": "sync"} {
-		if !slices.Contains(changed.arguments(), "--"+name+"="+value) {
-			t.Errorf("%s=%s does not reach the workers: %q", name, value, changed.arguments())
+		if !slices.Contains(changed.Arguments(), "--"+name+"="+value) {
+			t.Errorf("%s=%s does not reach the workers: %q", name, value, changed.Arguments())
 		}
 	}
-	if o.chain != 7 || o.clearing != "" {
-		t.Errorf("the other side changed as well: %+v", o)
+	if s.Chain != 7 || s.Clearing != "" {
+		t.Errorf("the other side changed as well: %+v", s)
 	}
 	if len(given) != len(tweakFlags) {
 		t.Errorf("not all of %q are tried", tweakFlags)

@@ -14,6 +14,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/system"
 )
 
 type diagnoseOptions struct {
@@ -65,11 +66,11 @@ Statements are shown without their values. Ctrl-C ends early and reports what wa
 func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 	dsn := o.dsn
 	if !o.foreign() {
-		c, err := a.mustRun(ctx, o.cluster)
+		c, err := a.clusters().Running(ctx, o.cluster)
 		if err != nil {
 			return problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
 		}
-		if dsn, err = baseOf(ctx, c); err != nil {
+		if dsn, err = system.DatabaseOf(ctx, c); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 	"plimsoll/platform/data/database"
 )
 
@@ -172,7 +172,7 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 	kept := false
 	if o.keepCopy {
 		a.meter.Phase("fill, keep a copy", 0, "")
-		kept, err = rig.Keep(ctx, dsn, a.meter.Say)
+		kept, err = system.Keep(ctx, dsn, a.meter.Say)
 		a.meter.End()
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func TestForeignDatabase_IsNotWrittenTo(t *testing.T) {
 			ctx := patience.Context(t) // a worker that is not refused serves until it is stopped
 			plimsollWith(t, ctx, "", nil, command...).want(t, ExitUsage,
 				"the database is empty and was not made by Plimsoll",
-				"hint: is it the right one? --create")
+				"hint: if it is the right one, --create")
 			if found := relations(t, dsn); len(found) > 0 {
 				t.Fatalf("made %s in an empty database", found)
 			}

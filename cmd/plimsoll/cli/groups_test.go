@@ -14,8 +14,8 @@ import (
 
 	"plimsoll/erp/background"
 	"plimsoll/erp/monthclose"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/worker"
+	"plimsoll/lab/system"
 	"plimsoll/platform/books/group"
 	"plimsoll/platform/books/group/grouptest"
 	"plimsoll/platform/worker/jobs"
@@ -40,7 +40,8 @@ func newClosing(t *testing.T) *closing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &closing{killStand: s, dsn: s.cluster.DSN(rig.Database).Secret(), jobs: all, last: month.AddDate(0, -1, 0)}
+	return &closing{killStand: s, dsn: s.cluster.DSN(system.Database).Secret(), jobs: all,
+		last: month.AddDate(0, -1, 0)}
 }
 
 // worker is a process of 'plimsoll serve' that works on jobs, and its log.

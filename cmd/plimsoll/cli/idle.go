@@ -8,6 +8,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/system"
 )
 
 // idle are flags that would have no effect. Variables and the configuration file may set them for many commands; on a
@@ -34,9 +35,7 @@ func refuseIdle(fs *pflag.FlagSet, all ...idle) error {
 }
 
 var (
-	shapeNames = []string{flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain,
-		flagDurability}
-	workerFlags    = append([]string{"workers"}, shapeNames...)
+	workerFlags    = append([]string{"workers", system.FlagShape}, tweakFlags...)
 	agentFlags     = []string{"agents-listen", "agents-bus", "agents-wait", "token", "tls-ca", "tls-cert", "tls-key"}
 	dashboardFlags = []string{"ui-address", "ui-stay"}
 )

@@ -15,8 +15,8 @@ import (
 
 	"plimsoll/erp/erptest"
 	"plimsoll/ground/postgres/cluster"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run/worker"
+	"plimsoll/lab/system"
 	"plimsoll/platform/data/database"
 	"plimsoll/test/patience"
 )
@@ -41,7 +41,7 @@ func newKillStand(t *testing.T, up ...string) *killStand {
 		t.Fatal(err)
 	}
 	plimsoll(t, "fill", "--small", "--quiet").want(t, ExitOK)
-	if s.db, err = database.Open(t.Context(), s.cluster.DSN(rig.Database).Secret(), database.Options{}); err != nil {
+	if s.db, err = database.Open(t.Context(), s.cluster.DSN(system.Database).Secret(), database.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.db.Close)

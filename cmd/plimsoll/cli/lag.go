@@ -39,7 +39,7 @@ func (a *app) awaitTarget(ctx context.Context, t target, l lagFlags) error {
 	if t.foreign() {
 		return nil
 	}
-	c, err := a.mustRun(ctx, t.cluster)
+	c, err := a.clusters().Running(ctx, t.cluster)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,9 +14,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
 // Defaults of a trial: shorter than a single run, since a search makes a dozen.
@@ -87,9 +87,7 @@ comparison; use a shorter --think or a larger --most.`,
 	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
 		"trials that repeat each end of the bracket; the majority decides")
 	config.Span(fs, &o.budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
-	config.Choice(fs, &o.reset, "reset", string(line.ResetAuto),
-		[]string{string(line.ResetAuto), string(line.ResetFilled), string(line.ResetCopy), string(line.ResetSQL),
-			string(line.ResetNone)},
+	config.Choice(fs, &o.reset, "reset", string(system.ResetAuto), words(system.Resets),
 		"start each trial from the base as it was filled, a copy of the database as it is (template), the "+
 			"scenario's sql, or no reset (none); auto takes what fits")
 	fs.StringSliceVar(&o.configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, "+
@@ -111,99 +109,133 @@ comparison; use a shorter --think or a larger --most.`,
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
-	o.fleet.workers = o.workerAccess
 	if err := writable(o.html); err != nil {
 		return err
 	}
-	options, err := a.lineOptions(o)
-	if err != nil {
-		return err
-	}
-	if err := o.fleet.check(); err != nil {
-		return err
-	}
-	if o.resume {
-		if err := options.Store.Resumable(); err != nil {
-			return err
-		}
-	}
-	if o.control && len(o.configurations) == 0 {
-		return problem.New(problem.Usage, errors.New("--control: there is one system only"),
-			"--configurations names several")
-	}
-	if len(o.configurations) > 0 {
-		if options.NewGenerator, err = a.newGenerator(o.fleet, ""); err != nil {
-			return err
-		}
-		return a.lines(ctx, o, options)
-	}
-	l, err := a.search(ctx, o, options)
-	if l == nil {
-		return err
-	}
-	if showErr := a.showLine(o, l.ID, l); err == nil {
-		err = showErr
+	options, systems, err := a.lineOptions(o)
+	if err == nil && o.resume {
+		err = options.Store.Resumable()
 	}
 	if err != nil {
 		return err
 	}
-	return judgeLine(l)
+	down, err := a.bringUp(ctx, systems...)
+	if err != nil {
+		return err
+	}
+	found, err := a.search(ctx, options, systems)
+	if ended := down(); err == nil {
+		err = ended
+	}
+	if found == nil {
+		return err
+	}
+	if shown := a.showLine(o.html, found); err == nil {
+		err = shown
+	}
+	if err != nil {
+		return err
+	}
+	return found.judge()
 }
 
-func (a *app) lineOptions(o lineOptions) (line.Options, error) {
-	options, err := a.runOptions("line", o.measureOptions)
+// lineOptions are the search, and the systems that are searched.
+func (a *app) lineOptions(o lineOptions) (options line.Options, systems []*system.System, err error) {
+	y, err := a.systemOf("line", o.measureOptions)
 	if err != nil {
-		return line.Options{}, err
+		return options, nil, err
 	}
-	if o.apdexTarget <= 0 {
-		return line.Options{}, problem.New(problem.Usage,
-			fmt.Errorf("--target: must be above 0, not %v", o.apdexTarget), "")
+	y.Reset = system.Reset(o.reset)
+	usage := func(err error, hint string) (line.Options, []*system.System, error) {
+		return options, nil, problem.New(problem.Usage, err, hint)
 	}
-	if o.bounds.Resolution <= 0 {
-		return line.Options{}, problem.New(problem.Usage,
-			fmt.Errorf("--resolution: must be above 0, not %v", o.bounds.Resolution), "")
-	}
-	if o.bounds.First > o.bounds.Most {
-		return line.Options{}, problem.New(problem.Usage,
-			fmt.Errorf("--from %d exceeds --most %d", o.bounds.First, o.bounds.Most),
+	switch {
+	case o.apdexTarget <= 0:
+		return usage(fmt.Errorf("--target: must be above 0, not %v", o.apdexTarget), "")
+	case o.bounds.Resolution <= 0:
+		return usage(fmt.Errorf("--resolution: must be above 0, not %v", o.bounds.Resolution), "")
+	case o.bounds.First > o.bounds.Most:
+		return usage(fmt.Errorf("--from %d exceeds --most %d", o.bounds.First, o.bounds.Most),
 			"lower --from or raise --most")
+	case o.control && len(o.configurations) == 0:
+		return usage(errors.New("--control: there is one system only"), "--configurations names several")
 	}
+	systems = []*system.System{&y}
+	if len(o.configurations) > 0 {
+		if systems, err = configurations(o.configurations, y); err != nil {
+			return options, nil, err
+		}
+	}
+	o.fleet.workers = o.workerAccess
+	generator, err := a.newGenerator(o.fleet)
 	return line.Options{
-		Run: options, Target: o.apdexTarget, Bounds: o.bounds, Reset: line.Reset(o.reset), Budget: o.budget,
-		Resume: o.resume, Control: o.control,
-		Store: line.DefaultStore(),
-	}, nil
+		Run: y.Run, NewGenerator: generator, Target: o.apdexTarget, Bounds: o.bounds, Reset: y.Reset, Budget: o.budget,
+		Resume: o.resume, Control: o.control, Store: line.DefaultStore(),
+	}, systems, err
 }
 
-// search runs the search on what it finds or creates, and stops what it started.
-func (a *app) search(ctx context.Context, o lineOptions, options line.Options) (l *line.Line, err error) {
-	s := options.Run.Scenario
-	dsn, profile, takeDown, err := a.prepareFor(ctx, o.systemOptions, s)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if down := takeDown(); err == nil {
-			err = down
+// configurations are systems that differ in cluster and shape; each stands once.
+func configurations(texts []string, common system.System) (all []*system.System, err error) {
+	for _, text := range texts {
+		y, err := common.On(text)
+		if err == nil && slices.ContainsFunc(all, func(o *system.System) bool { return o.Name == y.Name }) {
+			err = problem.New(problem.Usage, fmt.Errorf("%s is named twice", y.Name), "")
 		}
-	}()
-	if s.Application == scenario.ERP {
-		from, err := options.Reset.StartsFrom(ctx, s, dsn, len(options.Run.URLs) > 0)
 		if err != nil {
-			return nil, err
+			return nil, problem.WithHint(fmt.Errorf("--configurations: %w", err), problem.HintOf(err))
 		}
-		if options.Run.Scale, err = rig.Scale(ctx, from); err != nil {
-			return nil, err
-		}
+		all = append(all, &y)
 	}
-	options.Run.DSN, options.Run.Profile = dsn, profile
-	if options.NewGenerator, err = a.newGenerator(o.fleet, dsn); err != nil {
+	if len(all) < 2 {
+		return nil, problem.New(problem.Usage,
+			fmt.Errorf("--configurations: %s alone has nothing to be compared with", all[0].Name),
+			"such as --configurations vanilla+classic,plimsoll+lean")
+	}
+	return all, nil
+}
+
+// found is a search, or several in turns.
+type found struct {
+	id   string
+	view view
+	// judge decides the exit code.
+	judge func() error
+}
+
+// view of a search.
+type view interface {
+	Text(io.Writer) error
+	HTML(io.Writer) error
+}
+
+// search searches one system, or several in turns; nil: nothing could begin.
+func (a *app) search(ctx context.Context, options line.Options, systems []*system.System) (*found, error) {
+	options.Progress = a.lineProgress()
+	defer a.meter.End()
+	if len(systems) > 1 {
+		return a.searchAll(ctx, options, systems)
+	}
+	options.Run = systems[0].Run
+	a.meter.Say("about %d trials, about %s in all", options.Left(nil), options.Estimate().Round(time.Minute))
+	l, err := line.Find(ctx, options)
+	if l == nil {
 		return nil, err
 	}
-	options.Progress = a.lineProgress()
-	a.meter.Say("about %d trials, about %s in all", options.Left(nil), options.Estimate().Round(time.Minute))
-	defer a.meter.End()
-	return line.Find(ctx, options)
+	return &found{l.ID, l, func() error { return judgeLine(l) }}, err
+}
+
+func (a *app) searchAll(ctx context.Context, options line.Options, systems []*system.System) (*found, error) {
+	var all []line.System
+	for _, y := range systems {
+		all = append(all, line.System{Name: y.Name, Run: y.Run})
+	}
+	a.meter.Say("about %d trials of %d configurations in turns, about %s in all", len(all)*options.Left(nil), len(all),
+		options.EstimateAll(all).Round(time.Minute))
+	c, err := line.FindAll(ctx, options, all)
+	if c == nil {
+		return nil, err
+	}
+	return &found{c.ID, c, func() error { return judgeLines(c) }}, err
 }
 
 func (a *app) lineProgress() func(line.Progress) {
@@ -242,54 +274,18 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-// searchResult is a search, or several, for display.
-type searchResult interface {
-	Text(io.Writer) error
-	HTML(io.Writer) error
-}
-
-func (a *app) showLine(o lineOptions, id string, f searchResult) error {
-	if o.html != "" {
-		if err := writeHTML(o.html, f.HTML); err != nil {
+func (a *app) showLine(page string, f *found) error {
+	if page != "" {
+		if err := writeHTML(page, f.view.HTML); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		return a.emit(f)
+		return a.emit(f.view)
 	}
-	if err := f.Text(a.stdout); err != nil {
+	if err := f.view.Text(a.stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(id))
+	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(f.id))
 	return err
 }
-
-// goOn is the hint after a search that has not ended.
-const goOn = "the same command with --resume continues"
-
-// judgeLine decides the exit code.
-func judgeLine(l *line.Line) error {
-	switch {
-	case l.Stopped == line.ByUser:
-		return problem.New(problem.Interrupted,
-			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
-	case !l.Complete:
-		return problem.New(problem.Threshold,
-			fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
-	case l.Open():
-		return problem.New(problem.Threshold,
-			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
-	case l.ServesNobody():
-		return problem.New(problem.Threshold, errors.New(l.Statement()), "lower --target")
-	case l.Answer == nil:
-		return problem.New(problem.Threshold, errors.New(l.Statement()), evidenceHint)
-	}
-	return nil
-}
-
-// evidenceHint is the hint after a search whose trials show too little.
-const evidenceHint = "let each trial have more operations: a longer --duration, or a shorter --think"
-
-// voidHint is the hint about void trials.
-const voidHint = "the same command without --resume starts over; use --from with fewer users, or --agents on other " +
-	"machines if the generator falls behind"

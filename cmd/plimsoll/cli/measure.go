@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/erp/fill"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 	"plimsoll/lab/view/report"
 )
 
@@ -69,30 +72,44 @@ func (o workerAccess) read() (run.Access, error) {
 // keptRuns is where runs are kept, each with its report.
 func keptRuns() *store.Store { return store.Default().WithPage(report.HTML) }
 
-// runOptions of a run, or of each trial of a search.
-func (a *app) runOptions(command string, o measureOptions) (options run.Options, err error) {
-	if _, err := o.shape(); err != nil {
-		return options, err
+// systemOf is the system that a run, or each trial of a search, puts its load on.
+func (a *app) systemOf(command string, o measureOptions) (y system.System, err error) {
+	if y.Shape, err = o.shape(); err != nil {
+		return y, err
 	}
+	y.Target = o.target.system(o.engine)
+	y.Run = run.Options{URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit, DisturbedLimit: o.disturbed,
+		Title: o.title, Software: software().Version, Store: keptRuns()}
+	if y.Run.Load, err = a.load(command, o.loadOptions); err != nil {
+		return y, err
+	}
+	if !y.Run.Scenario.NeedsDatabase() {
+		y.Cluster = "" // nobody asks for it
+	}
+	if err := refuseIdle(o.flags, o.idle(y.Run.Scenario)...); err != nil {
+		return y, err
+	}
+	if y.Run.Access, err = o.workerAccess.read(); err != nil {
+		return y, err
+	}
+	return y, y.Run.Access.Check(y.Run.URLs)
+}
+
+// local is this machine as the place of systems; what is made on it is said between the progress.
+func (a *app) local() (system.Local, error) {
 	serve, err := serveCommand()
+	return system.Local{Clusters: a.clusters(), Serve: serve, Fill: fill.Options{Progress: a.fillProgress()},
+		Say: a.meter.Say}, err
+}
+
+// bringUp brings up what systems run on; down ends what was started.
+func (a *app) bringUp(ctx context.Context, all ...*system.System) (down func() error, err error) {
+	here, err := a.local()
 	if err != nil {
-		return options, err
+		return nil, err
 	}
-	options = run.Options{
-		Serve: append(serve, o.shapeOptions.arguments()...), URLs: o.urls(), Workers: o.workers,
-		LagLimit: o.lagLimit, DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version,
-		Store: keptRuns(),
-	}
-	if options.Load, err = a.load(command, o.loadOptions); err != nil {
-		return options, err
-	}
-	if err := refuseIdle(o.flags, o.idle(options.Scenario)...); err != nil {
-		return options, err
-	}
-	if options.Access, err = o.workerAccess.read(); err != nil {
-		return options, err
-	}
-	return options, options.Access.Check(options.URLs)
+	defer a.meter.End()
+	return here.Up(ctx, nil, all...)
 }
 
 // samplingFlag binds how often a run looks at the database's sessions.

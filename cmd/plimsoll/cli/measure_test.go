@@ -13,9 +13,9 @@ func TestRunOptions_TrialsAreDiagnosed(t *testing.T) {
 	for _, command := range []string{"line", "compare"} {
 		o := measureOptions{flags: pflag.NewFlagSet(command, pflag.ContinueOnError)}
 		o.loadOptions.Load = load.Default()
-		options, err := (&app{}).runOptions(command, o)
-		if err != nil || options.Sampling != 0 {
-			t.Errorf("%s: sampling %d, %v", command, options.Sampling, err)
+		y, err := (&app{}).systemOf(command, o)
+		if err != nil || y.Run.Sampling != 0 {
+			t.Errorf("%s: sampling %d, %v", command, y.Run.Sampling, err)
 		}
 	}
 }

@@ -84,7 +84,6 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"CompareCommandWithSQL", []string{"compare", "--command-a", "a", "--command-b", "b", "--sql-b", "SELECT 1"},
 			[]string{"B: a command takes no settings, tweaks, SQL"}},
 		{"CompareUnknownComparison", []string{"compare", "--show", "zzz"}, []string{`no comparison "zzz"`}},
-		{"CompareMissingSides", []string{"compare", "--sides", "/no/such.toml"}, []string{"read sides /no/such.toml"}},
 		{"CompareFewPairs", []string{"compare", "a", "b", "--pairs", "3"}, []string{"--pairs: must be between 4 and"}},
 		{"CompareNothingToResume", []string{"compare", "--command-a", "a", "--command-b", "b", "--resume"},
 			[]string{"there is no stopped comparison with these settings"}},

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -12,13 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/postgres/cluster"
-	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/costs"
-	"plimsoll/lab/prove/rig"
-	"plimsoll/platform/data/durability"
-	"plimsoll/platform/worker/shape"
 )
 
 type profileOptions struct {
@@ -52,22 +45,23 @@ are built, measure both. Nothing else should run on the machine.`,
 }
 
 func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
-	serve, err := serveCommand()
+	here, err := a.local()
 	if err != nil {
 		return err
 	}
-	bases, takeDown, err := a.profileBases(ctx, o)
+	sides, down, err := costs.Sides(ctx, here, o.target.system(o.engine), o.tweaks)
+	a.meter.End()
+	if err != nil {
+		return err
+	}
 	defer func() {
-		if down := takeDown(); err == nil {
-			err = down
+		if ended := down(); err == nil {
+			err = ended
 		}
 	}()
-	if err != nil {
-		return err
-	}
 	a.meter.Phase("profile", 1, "")
 	p, err := costs.Run(ctx, costs.Options{
-		Serve: serve, Sides: o.sides(bases), Rounds: o.rounds, Seed: uint64(o.seed),
+		Serve: here.Serve, Sides: sides, Rounds: o.rounds, Seed: uint64(o.seed),
 		Progress: func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) },
 	})
 	a.meter.End()
@@ -83,80 +77,6 @@ func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
 		err = problem.New(problem.Interrupted, fmt.Errorf("stopped after %d rounds of %d", p.Rounds, o.rounds), "")
 	}
 	return err
-}
-
-// profileBase is one server with its base.
-type profileBase struct{ name, dsn string }
-
-// profileBases are the base asked for, or one on each flavour that is built.
-func (a *app) profileBases(ctx context.Context, o profileOptions) (bases []profileBase, takeDown func() error,
-	err error) {
-	var rigs []*rig.Rig
-	takeDown = func() (err error) {
-		for _, r := range rigs {
-			err = errors.Join(err, r.Close())
-		}
-		return err
-	}
-	if o.foreign() {
-		return []profileBase{{"given", o.dsn}}, takeDown, nil
-	}
-	names, err := a.profileClusters(ctx, o)
-	for _, name := range names {
-		r, err := rig.Up(ctx, rig.Options{Clusters: a.clusters(), Name: name,
-			Spec: cluster.Spec{Engine: specEngine(name, o.engine)}, Say: a.meter.Say})
-		if err != nil {
-			return nil, takeDown, err
-		}
-		rigs = append(rigs, r)
-		bases = append(bases, profileBase{name, r.DSN().Secret()})
-	}
-	return bases, takeDown, err
-}
-
-func (a *app) profileClusters(ctx context.Context, o profileOptions) (names []string, err error) {
-	if o.cluster == "" && o.engine == "" {
-		for _, flavour := range []string{installation.Vanilla, installation.Plimsoll} {
-			_, err := installation.Find(ctx, flavour)
-			if err == nil {
-				names = append(names, flavour)
-			} else if !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-		}
-		if len(names) > 0 {
-			return names, nil
-		}
-	}
-	name, err := a.pickOrName(ctx, o.cluster, o.engine)
-	return []string{name}, err
-}
-
-// sides are every shape on every base; with tweaks, classic with each alone, as tuned has it.
-func (o profileOptions) sides(bases []profileBase) (sides []costs.Side) {
-	for _, b := range bases {
-		add := func(name string, s shapeOptions) {
-			s.durability = string(durability.Server) // workers of one base have the same, and a wait costs no work
-			sides = append(sides, costs.Side{Server: b.name, DSN: b.dsn, Shape: name, Flags: s.arguments()})
-		}
-		for _, name := range shape.Names {
-			add(string(name), shapeOptions{name: string(name)})
-			if name != shape.Classic || !o.tweaks {
-				continue
-			}
-			jitter := shape.LifetimeTweak
-			for _, tweaked := range []shapeOptions{
-				{tempPool: shape.TempPoolTweak}, {jitter: &jitter}, {clearing: string(shape.ClearingTweak)},
-				{chain: shape.ChainTweak},
-			} {
-				tweaked.name = string(shape.Classic)
-				if s, err := tweaked.shape(); err == nil {
-					add(s.String(), tweaked)
-				}
-			}
-		}
-	}
-	return sides
 }
 
 func (a *app) showProfile(p *costs.Profile) error {

@@ -372,14 +372,14 @@ func (a *app) bench(ctx context.Context, o proveOptions) (site.Bench, error) {
 	if err != nil {
 		return site.Bench{}, err
 	}
-	name, err := a.pickOrName(ctx, o.cluster, o.engine)
+	name, engine, err := a.clusters().ChooseOrMake(ctx, o.cluster, o.engine)
 	if err != nil {
 		return site.Bench{}, err
 	}
 	b := o.sizes()
 	b.Clusters = a.clusters()
 	b.Cluster = name
-	b.Engine = specEngine(name, o.engine)
+	b.Engine = engine
 	b.Serve = self
 	b.Agent = agent
 	b.DisturbedLimit = o.disturbed

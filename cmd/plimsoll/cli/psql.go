@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/ground/problem"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 func (a *app) addPsql(root *cobra.Command) {
@@ -45,14 +45,14 @@ func splitAtDash(c *cobra.Command, args []string) (own, rest []string) {
 }
 
 func (a *app) psql(ctx context.Context, name string, args []string) error {
-	c, err := a.mustRun(ctx, name)
+	c, err := a.clusters().Running(ctx, name)
 	if err != nil {
 		return err
 	}
-	if has, err := rig.HasDatabase(ctx, c); err != nil {
+	if has, err := c.HasDatabase(ctx, system.Database); err != nil {
 		return err
 	} else if has {
-		args = append([]string{"--dbname=" + rig.Database}, args...)
+		args = append([]string{"--dbname=" + system.Database}, args...)
 	}
 	cmd, err := c.Command(ctx, "psql", args...)
 	if err != nil {

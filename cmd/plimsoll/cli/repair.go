@@ -187,7 +187,7 @@ func (a *app) backupFirst(ctx context.Context, o repairOptions) (func(context.Co
 		return nil, problem.New(problem.Usage, errors.New("--backup is for local clusters, and the database is one of "+
 			"--dsn"), "back it up with its own tools, and leave out --backup")
 	}
-	c, err := a.mustRun(ctx, o.cluster)
+	c, err := a.clusters().Running(ctx, o.cluster)
 	if err != nil {
 		return nil, err
 	}

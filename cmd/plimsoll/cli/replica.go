@@ -53,7 +53,7 @@ func (a *app) primary(ctx context.Context, name, primary string) (*cluster.Clust
 			primary = c.Follows()
 		}
 	}
-	c, err := a.mustRun(ctx, primary)
+	c, err := a.clusters().Running(ctx, primary)
 	if err != nil {
 		return nil, problem.WithHint(err, "a standby needs a primary that runs: plimsoll up NAME --log replica")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
@@ -101,7 +102,7 @@ func (a *app) loadRun(which string) (*result.Result, error) {
 
 // writeHTML writes a report whole or not at all.
 func writeHTML(path string, page func(io.Writer) error) error {
-	return noReport(path, store.WriteNamed(path, page))
+	return noReport(path, kept.WriteNamed(path, page))
 }
 
 // writable finds out beforehand whether writeHTML would fail; an empty path means no report.
@@ -109,7 +110,7 @@ func writable(path string) error {
 	if path == "" {
 		return nil
 	}
-	return noReport(path, store.Writable(path))
+	return noReport(path, kept.Writable(path))
 }
 
 func noReport(path string, err error) error {

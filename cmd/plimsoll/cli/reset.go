@@ -11,6 +11,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
 )
 
 type resetOptions struct {
@@ -39,12 +40,17 @@ old one is dropped: Ctrl-C leaves the old one as it was.
 }
 
 func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
-	dsn, release, err := o.dsn, func() error { return nil }, error(nil)
+	dsn, release := o.dsn, func() error { return nil }
 	if !o.foreign() {
-		dsn, release, err = a.lockForLoad(ctx, o.target, "plimsoll up starts one")
-	}
-	if err != nil {
-		return err
+		c, err := a.clusters().Running(ctx, o.cluster)
+		if err != nil {
+			return problem.WithHint(err, "plimsoll up starts one")
+		}
+		rig, err := system.Take(ctx, c)
+		if err != nil {
+			return err
+		}
+		dsn, release = rig.DSN().Secret(), rig.Close
 	}
 	defer func() {
 		if released := release(); err == nil {

@@ -16,12 +16,11 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 	"plimsoll/lab/view/report"
 	"plimsoll/lab/view/samples/keep"
 )
@@ -91,10 +90,12 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := cmp.Or(o.fleet.check(), writable(o.html)); err != nil {
 		return err
 	}
-	options, err := a.runOptions("run", o.measureOptions)
+	measured, err := a.systemOf("run", o.measureOptions)
 	if err != nil {
 		return err
 	}
+	measured.Reset = system.ResetNone // it works on the base itself
+	options := &measured.Run
 	options.Sampling = samplingOf(o.sampling)
 	o.figureOptions.token, o.figureOptions.insecure = options.Access.FiguresToken, options.Access.Insecure
 	if err := o.figureOptions.check(); err != nil {
@@ -107,9 +108,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	shown.options(&options)
+	shown.options(options)
 	options.Progress = a.runProgress(shown)
-	r, err := a.measure(ctx, o, options)
+	r, err := a.measure(ctx, o, measured)
 	shown.finish(r, err)
 	if r != nil {
 		err = a.finishRun(o, r, err)
@@ -121,28 +122,23 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 }
 
 // measure runs the load on what it finds or creates, and stops what it started.
-func (a *app) measure(ctx context.Context, o runOptions, options run.Options) (r *result.Result, err error) {
-	dsn, profile, takeDown, err := a.prepareFor(ctx, o.systemOptions, options.Scenario)
+func (a *app) measure(ctx context.Context, o runOptions, y system.System) (r *result.Result, err error) {
+	down, err := a.bringUp(ctx, &y)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if down := takeDown(); err == nil {
-			err = down
+		if ended := down(); err == nil {
+			err = ended
 		}
 	}()
-	if options.Scenario.Application == scenario.ERP {
-		if options.Scale, err = rig.Scale(ctx, dsn); err != nil {
-			return nil, err
-		}
-	}
-	options.DSN, options.Profile = dsn, profile
+	options := y.Run
 	if !o.foreign() && !o.clusterFlag.Changed {
-		options.DSNOrigin = "the default cluster " + o.cluster + "; --dsn or --cluster names another"
+		options.DSNOrigin = "the default cluster " + y.Cluster + "; --dsn or --cluster names another"
 	}
-	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+dsn)
+	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+options.DSN)
 	defer a.meter.End()
-	fleet, err := a.fleet(ctx, o.fleet, dsn, o.samples)
+	fleet, err := a.fleet(ctx, o.fleet, options.DSN, o.samples)
 	if err != nil {
 		return nil, err
 	}

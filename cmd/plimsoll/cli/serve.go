@@ -80,7 +80,11 @@ On any address but loopback, users need passwords and connections must be encryp
 const jobsDefault = 2
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
-	shaped, err := o.shape()
+	chosen, err := o.shape()
+	if err != nil {
+		return err
+	}
+	shaped, err := chosen.Worker()
 	if err == nil {
 		err = refuseIdle(o.given, o.keepOptions.idle())
 	}

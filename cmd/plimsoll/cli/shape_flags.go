@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,18 +12,16 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/temptable"
 	"plimsoll/platform/worker/shape"
 )
 
-// shapeOptions are the shape of workers, and tweaks of it.
+// shapeOptions are the shape of workers, and tweaks of it, as flags give them.
 type shapeOptions struct {
-	name, clearing  string
-	durability      string
-	tempPool, chain int
-	lifetime        time.Duration
-	jitter          *time.Duration // nil: as in the shape has it
+	shaped system.Shape
+	jitter *time.Duration // nil: as the shape has it
 }
 
 // Bounds of the tweaks.
@@ -31,62 +31,52 @@ const (
 	jitterMin   = time.Second
 )
 
-// Flags of a shape, as flags and as keys.
-const (
-	flagShape    = "shape"
-	flagTempPool = "temp-pool"
-	flagLifetime = "lifetime"
-	flagJitter   = "lifetime-jitter"
-	flagClearing = "clearing"
-	flagChain    = "chain"
-
-	flagDurability = "durability"
-)
-
 func shapeFlags(c *cobra.Command, o *shapeOptions) {
 	fs := c.Flags()
-	config.Choice(fs, &o.name, flagShape, string(shape.Default), words(shape.Names), "how the ERP uses the database: "+
-		"classic: row by row, as such systems are written; tuned: classic with four tweaks; lean: few statements; "+
-		"the books are the same")
-	config.Count(fs, &o.tempPool, flagTempPool, 0, 0, tempPoolMax,
+	config.Choice(fs, (*string)(&o.shaped.Name), system.FlagShape, string(shape.Default), words(shape.Names),
+		"how the ERP uses the database: classic: row by row, as such systems are written; tuned: classic with four "+
+			"tweaks; lean: few statements; the books are the same")
+	config.Count(fs, &o.shaped.TempPool, system.FlagTempPool, 0, 0, tempPoolMax,
 		"temp tables pooled per connection; 0: the shape's default")
-	config.Span(fs, &o.lifetime, flagLifetime, 0, 0, "minimum lifetime of a connection; 0: the shape's default")
-	config.OptionalSpan(fs, &o.jitter, flagJitter, 0,
+	config.Span(fs, &o.shaped.Lifetime, system.FlagLifetime, 0, 0,
+		"minimum lifetime of a connection; 0: the shape's default")
+	config.OptionalSpan(fs, &o.jitter, system.FlagJitter, 0,
 		"random time added to the lifetime; 0: none (default: the shape's)")
-	config.Choice(fs, &o.clearing, flagClearing, "",
+	config.Choice(fs, (*string)(&o.shaped.Clearing), system.FlagClearing, "",
 		words(temptable.Clearings), "how to empty temp tables: always: TRUNCATE; ask: TRUNCATE after a query for "+
 			"rows; known: TRUNCATE if rows were written; delete: as known, but DELETE of few rows, so that the server "+
 			"keeps its plans (default: the shape's)")
-	config.Count(fs, &o.chain, flagChain, 0, 0, chainMax,
+	config.Count(fs, &o.shaped.Chain, system.FlagChain, 0, 0, chainMax,
 		"maximum statements in one round trip; 0: the shape's default")
-	fs.StringVar(&o.durability, flagDurability, "", "`MODE` of commits: sync: the commit waits for the flush; "+
-		"group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; durable-ack: "+
-		"only the answer waits for the flush. A class of operations may have its own mode, such "+
+	fs.StringVar(&o.shaped.Durability, system.FlagDurability, "", "`MODE` of commits: sync: the commit waits for the "+
+		"flush; group: sync with commit_delay; async: nothing waits, and a crash loses acknowledged operations; "+
+		"durable-ack: only the answer waits for the flush. A class of operations may have its own mode, such "+
 		"as durable-ack,background=sync; server: as the database is configured (default: durable-ack, and server for "+
 		"classic)")
-	config.Share(fs, flagShape, flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability)
+	config.Share(fs, append([]string{system.FlagShape}, tweakFlags...)...)
 }
 
-// tweakFlags are the flags of a shape, without its name.
-var tweakFlags = []string{flagTempPool, flagLifetime, flagJitter, flagClearing, flagChain, flagDurability}
+// tweakFlags are the flags of a shape besides its name.
+var tweakFlags = []string{system.FlagTempPool, system.FlagLifetime, system.FlagJitter, system.FlagClearing,
+	system.FlagChain, system.FlagDurability}
 
-// tweaked is the shape with other values of these flags.
-func (o shapeOptions) tweaked(by map[string]string) (changed shapeOptions, err error) {
+// tweaked is a shape with other values of these flags.
+func tweaked(s system.Shape, by map[string]string) (system.Shape, error) {
+	var changed shapeOptions
 	c := &cobra.Command{}
 	shapeFlags(c, &changed)
-	if err := c.ParseFlags(o.arguments()); err != nil {
-		return o, err
+	if err := c.ParseFlags(s.Arguments()); err != nil {
+		return s, err
 	}
-	for _, name := range sorted(by) {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
 		if !slices.Contains(tweakFlags, name) {
-			return o, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(tweakFlags, ", "))
+			return s, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(tweakFlags, ", "))
 		}
-		if err := c.Flags().Lookup(name).Value.Set(by[name]); err != nil {
-			return o, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, err), "")
+		if err := c.ParseFlags([]string{"--" + name + "=" + by[name]}); err != nil {
+			return s, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, errors.Unwrap(err)), "")
 		}
 	}
-	_, err = changed.shape()
-	return changed, err
+	return changed.shape()
 }
 
 func words[T ~string](values []T) (all []string) {
@@ -97,33 +87,18 @@ func words[T ~string](values []T) (all []string) {
 }
 
 // shape that was asked for.
-func (o shapeOptions) shape() (shape.Shape, error) {
-	tweaks := shape.Tweaks{TempPool: o.tempPool, Lifetime: o.lifetime, Clearing: temptable.Clearing(o.clearing),
-		Chain: o.chain, Durability: o.durability}
+func (o shapeOptions) shape() (system.Shape, error) {
+	s := o.shaped
 	switch {
 	case o.jitter == nil:
 	case *o.jitter == 0:
-		tweaks.Jitter = database.Never
+		s.Jitter = database.Never
 	case *o.jitter < jitterMin:
-		return shape.Shape{}, problem.New(problem.Usage,
-			fmt.Errorf("--%s %s: 0 or at least %s", flagJitter, *o.jitter, jitterMin), "")
+		return s, problem.New(problem.Usage,
+			fmt.Errorf("--%s %s: 0 or at least %s", system.FlagJitter, *o.jitter, jitterMin), "")
 	default:
-		tweaks.Jitter = *o.jitter
+		s.Jitter = *o.jitter
 	}
-	s, err := shape.New(shape.Name(o.name), tweaks)
-	return s, problem.New(problem.Usage, err, "")
-}
-
-// arguments give a worker the same shape, whatever its environment and configuration file say.
-func (o shapeOptions) arguments() []string {
-	all := []string{
-		"--" + flagShape + "=" + o.name, "--" + flagClearing + "=" + o.clearing,
-		"--" + flagLifetime + "=" + o.lifetime.String(),
-		"--" + flagDurability + "=" + o.durability,
-		fmt.Sprintf("--%s=%d", flagTempPool, o.tempPool), fmt.Sprintf("--%s=%d", flagChain, o.chain),
-	}
-	if o.jitter != nil {
-		all = append(all, "--"+flagJitter+"="+o.jitter.String())
-	}
-	return all
+	_, err := s.Worker()
+	return s, err
 }

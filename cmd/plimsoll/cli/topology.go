@@ -11,7 +11,7 @@ import (
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose/layout"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 type topologyOptions struct {
@@ -90,17 +90,14 @@ func (a *app) topologyServer(ctx context.Context, o topologyOptions, options *la
 	if o.root != "/" {
 		return nil
 	}
-	c, err := a.mustRun(ctx, o.cluster)
+	c, err := a.clusters().Running(ctx, o.cluster)
 	if err != nil {
 		if o.cluster != "" {
 			return err
 		}
 		return nil
 	}
-	options.DSN = c.DSN("").Secret()
-	if has, err := rig.HasDatabase(ctx, c); err == nil && has {
-		options.DSN = c.DSN(rig.Database).Secret()
-	}
+	options.DSN, _ = system.DatabaseOf(ctx, c) // without an answer, the one that every cluster has
 	if options.Dir == "" {
 		options.Dir = filepath.Dir(c.DataDir()) // next to the data, not in it
 	}

@@ -85,7 +85,7 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 		return problem.New(problem.Usage, fmt.Errorf("--of and --sync apply only to standbys"), "add --replica")
 	}
 	if _, err := a.clusters().Find(name); o.flavour == "" && errors.Is(err, fs.ErrNotExist) {
-		o.engine = specEngine(name, o.engine) // a cluster named vanilla runs only vanilla
+		o.engine = installation.EngineFor(name, o.engine) // a cluster named vanilla runs only vanilla
 	}
 	engine, err := resolveEngine(ctx, o.flavour, o.engine)
 	if err != nil {
@@ -114,7 +114,9 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 	if a.json {
 		return a.emit(s)
 	}
-	a.warnLost(c.Server())
+	if note := c.Server().Note(); note != "" {
+		a.meter.Say("%s", note)
+	}
 	fmt.Fprintf(a.stdout, "cluster %s is %s: PostgreSQL %s %s, profile %s\n", s.Name, s.State, s.Version, patched(s),
 		s.Profile)
 	if s.FlushLatency != "" {
@@ -122,15 +124,6 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 	}
 	fmt.Fprintf(a.stdout, "  dsn   %s\n  psql  plimsoll psql %s\n  log   %s\n", s.DSN, s.Name, c.LogFile())
 	return nil
-}
-
-// warnLost says once what a server without our patches lacks.
-func (a *app) warnLost(s installation.Server) {
-	if lost := s.Lost(); lost != "" && s.Flavour != installation.Vanilla {
-		a.meter.Say("note: this is not Plimsoll's PostgreSQL but %s\n      %s\n      'make engine' builds Plimsoll's",
-			s,
-			lost)
-	}
 }
 
 // engineOf is what the cluster store calls the engine: --engine says which

@@ -30,26 +30,35 @@ func burn(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
+// tree of a process, as it is now.
+func tree(root int) (time.Duration, error) {
+	everyone, err := ReadEveryone()
+	if err != nil {
+		return 0, err
+	}
+	return everyone.Tree(root)
+}
+
 func TestTree(t *testing.T) {
 	cmd := burn(t)
 	t.Run("CountsChildrenThatHaveEnded", func(t *testing.T) {
-		used, err := Tree(cmd.Process.Pid)
+		used, err := tree(cmd.Process.Pid)
 		if err != nil || used < 50*time.Millisecond {
 			t.Errorf("%v, %v", used, err)
 		}
 	})
 	t.Run("CountsLivingDescendants", func(t *testing.T) {
-		child, err := Tree(cmd.Process.Pid)
+		child, err := tree(cmd.Process.Pid)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := Tree(os.Getpid())
+		whole, err := tree(os.Getpid())
 		if err != nil || whole < child {
 			t.Errorf("this process's tree %v, its child's alone %v, %v", whole, child, err)
 		}
 	})
 	t.Run("OfNobodyIsAnError", func(t *testing.T) {
-		if used, err := Tree(1 << 30); err == nil {
+		if used, err := tree(1 << 30); err == nil {
 			t.Errorf("a process that does not exist used %v, want an error", used)
 		}
 	})

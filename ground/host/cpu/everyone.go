@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -15,8 +16,24 @@ type Everyone struct {
 
 // ReadEveryone walks through /proc.
 func ReadEveryone() (Everyone, error) {
-	children, all, err := everyProcess()
-	return Everyone{children, all}, err
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return Everyone{}, fmt.Errorf("list processes: %w", err)
+	}
+	e := Everyone{map[int][]int{}, map[int]process{}}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		p, err := readProcess(pid)
+		if err != nil {
+			continue // it has ended since
+		}
+		e.all[pid] = p
+		e.children[p.parent] = append(e.children[p.parent], pid)
+	}
+	return e, nil
 }
 
 // Tree is the processor time of the process and all its descendants in this reading.

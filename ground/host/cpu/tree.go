@@ -40,47 +40,6 @@ func readProcess(pid int) (process, error) {
 		reaped: ticks(16) + ticks(17)}, nil
 }
 
-// Tree is the processor time of a process and all its descendants, including dead ones whose parents are alive. It only
-// grows.
-func Tree(root int) (time.Duration, error) {
-	top, err := readProcess(root)
-	if err != nil {
-		return 0, err
-	}
-	children, all, err := everyProcess()
-	if err != nil {
-		return 0, err
-	}
-	sum := top.used + top.reaped
-	for queue := children[root]; len(queue) > 0; queue = queue[1:] {
-		p := all[queue[0]]
-		sum += p.used + p.reaped
-		queue = append(queue, children[queue[0]]...)
-	}
-	return sum, nil
-}
-
-func everyProcess() (children map[int][]int, all map[int]process, err error) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, nil, fmt.Errorf("list processes: %w", err)
-	}
-	children, all = map[int][]int{}, map[int]process{}
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		p, err := readProcess(pid)
-		if err != nil {
-			continue // it has ended since
-		}
-		all[pid] = p
-		children[p.parent] = append(children[p.parent], pid)
-	}
-	return children, all, nil
-}
-
 // Own is the processor time of this process, without children.
 func Own() (time.Duration, error) {
 	var u unix.Rusage

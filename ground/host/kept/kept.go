@@ -1,5 +1,3 @@
-// Package kept owns the result files of long commands, so that the same command continues where another one ended: a
-// line of JSON for the settings, then one for each result.
 package kept
 
 import (
@@ -15,7 +13,8 @@ import (
 	"plimsoll/ground/problem"
 )
 
-// File of results. Nil keeps nothing.
+// File of what a long work has seen, so that the same command goes on where another one ended: a line of JSON for the
+// conditions, then one for each result. Nil keeps nothing.
 type File struct {
 	file *os.File
 	lock *lock.Lock

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/host/lock"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/installation"
@@ -108,7 +109,7 @@ func (s *Store) finish(ctx context.Context, dir string, r Record) (Record, error
 		// No rename onto another backup: its folder is not empty.
 		err := os.Rename(dir, s.path(r.ID))
 		if err == nil {
-			return r, syncDir(s.dir())
+			return r, environment(kept.SyncFolder(s.dir()))
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return r, environment(err)
@@ -121,20 +122,7 @@ func writeRecord(dir string, r Record) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, recordFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return environment(err)
-	}
-	_, err = f.Write(append(text, '\n'))
-	return environment(errors.Join(err, f.Sync(), f.Close(), syncDir(dir)))
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return environment(err)
-	}
-	return environment(errors.Join(f.Sync(), f.Close()))
+	return environment(kept.WriteText(filepath.Join(dir, recordFile), append(text, '\n'), 0o600))
 }
 
 func environment(err error) error {

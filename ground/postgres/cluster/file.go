@@ -8,28 +8,17 @@ import (
 	"syscall"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 )
 
 var errNotDir = syscall.ENOTDIR
 
 // writeFile replaces a file atomically: a reader sees the old or the new text, even after a power cut.
-func writeFile(path string, text []byte, mode os.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
+func writeFile(path string, text []byte, mode os.FileMode) error {
+	if err := kept.WriteText(path, text, mode); err != nil {
 		return environment(fmt.Errorf("write %s: %w", path, err))
 	}
-	defer func() {
-		if err != nil {
-			err = environment(fmt.Errorf("write %s: %w", path, err))
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return nil
 }
 
 func sys(info os.FileInfo) (stat *syscall.Stat_t, ok bool) {
@@ -50,12 +39,7 @@ const dataFileMax = 64 << 10
 
 // syncDir makes a rename in the folder survive a power cut.
 func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return environment(fmt.Errorf("sync %s: %w", dir, err))
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+	if err := kept.SyncFolder(dir); err != nil {
 		return environment(fmt.Errorf("sync %s: %w", dir, err))
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"plimsoll/ground/problem"
 )
@@ -18,6 +19,20 @@ const (
 	System   = "system"   // what the distribution installed
 	Custom   = "custom"   // a prefix without a manifest of ours
 )
+
+// Flavours are the engines that give a cluster its name: a missing cluster of that name is created with that engine.
+var Flavours = []string{Plimsoll, Vanilla, Stock, System}
+
+// IsFlavour says whether a name is that of a flavour.
+func IsFlavour(name string) bool { return slices.Contains(Flavours, name) }
+
+// EngineFor is the engine to create a cluster with: the requested one, else the flavour that it is named after.
+func EngineFor(cluster, engine string) string {
+	if engine == "" && IsFlavour(cluster) {
+		return cluster
+	}
+	return engine
+}
 
 // Supported major versions.
 const (
@@ -53,6 +68,16 @@ func (s Server) Lost() string {
 	}
 	return "stock server: temporary tables cost catalog rows, WAL, locks and shared invalidations, " +
 		"and the interface that 1C:Enterprise expects is missing"
+}
+
+// Note tells a user who did not choose vanilla what this server lacks; empty if it lacks nothing.
+func (s Server) Note() string {
+	lost := s.Lost()
+	if lost == "" || s.Flavour == Vanilla {
+		return ""
+	}
+	return fmt.Sprintf("note: this is not Plimsoll's PostgreSQL but %s\n      %s\n      'make engine' builds Plimsoll's",
+		s, lost)
 }
 
 // Program is the path of one of the installation's programs (psql, pgbench, initdb).

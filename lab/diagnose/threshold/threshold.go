@@ -13,7 +13,11 @@ type List []*Limit
 
 // Add a limit to the list.
 func (l *List) Add(name string, value float64, reason string) *Limit {
-	added := &Limit{name, value, reason}
-	*l = append(*l, added)
-	return added
+	return l.Share(&Limit{name, value, reason})
+}
+
+// Share a limit with another judge.
+func (l *List) Share(shared *Limit) *Limit {
+	*l = append(*l, shared)
+	return shared
 }

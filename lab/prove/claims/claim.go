@@ -45,15 +45,6 @@ func All() []Claim {
 	return all
 }
 
-// IDs of all claims, in order.
-func IDs() []string {
-	var ids []string
-	for _, c := range All() {
-		ids = append(ids, c.ID)
-	}
-	return ids
-}
-
 // Find a claim by its id, in upper or lower case. A shorter form is refused with the id that is meant: what follows may
 // be an experiment of many minutes, and C1 may be the beginning of another id.
 func Find(id string) (Claim, error) {

@@ -1,8 +1,6 @@
 package claims
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 	"slices"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 )
 
@@ -66,13 +65,8 @@ func (s *Store) pathOf(k Record) string {
 
 // origin is equal for findings of which the later replaces the earlier.
 func (k Record) origin() string {
-	text, err := json.Marshal([]any{k.Machine.CPU, k.Machine.Cores, k.Machine.MemoryBytes / memorySlack,
+	return kept.Fingerprint([]any{k.Machine.CPU, k.Machine.Cores, k.Machine.MemoryBytes / memorySlack,
 		k.Machine.Kernel, k.Engine, k.Software, k.Command, k.Partial})
-	if err != nil {
-		panic(err) // texts and numbers: cannot fail
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
 }
 
 // All findings on a claim, the newest first.
@@ -97,21 +91,10 @@ func (s *Store) All(claim string) (all []Record, err error) {
 }
 
 func (s *Store) write(path string, text []byte) error {
-	dir := filepath.Dir(path)
-	if err := dirs.Private(dir); err != nil {
+	if err := dirs.Private(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".verdict-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return kept.WriteText(path, text, 0o600)
 }
 
 // Load returns the claim's last finding, or false if there is none.

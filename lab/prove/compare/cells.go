@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/ground/human"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/web"
 )
 
 // effectText is the effect with its interval: +10.2 % (8.1 % to 12.0 %).
@@ -58,7 +59,11 @@ func verdictText(r verdict.Row) string {
 // OverallText names the row of all operations.
 const overallText = "all operations"
 
-var columns = []string{"", "A", "B", "effect (interval)", "verdict"}
+// table of a finding.
+func (f Finding) table(title string, rows [][]string) web.Table {
+	return web.Table{Title: title, Names: true, Columns: []string{"", "A", f.Side, "effect (interval)", "verdict"},
+		Rows: rows}
+}
 
 // summary has a row for each metric, over all operations.
 func (f Finding) summary() (rows [][]string) {

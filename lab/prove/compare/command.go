@@ -1,21 +1,15 @@
 package compare
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strconv"
-	"strings"
-	"syscall"
-	"time"
 
-	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/system"
 )
 
 // Report is what a command prints: one JSON object, alone or as the last line of stdout. A command may print the result
@@ -33,13 +27,10 @@ type Report struct {
 	Void string `json:"void"`
 }
 
-// killAfter is how long a command may take to end after Ctrl-C.
-const killAfter = 10 * time.Second
-
 // command makes one run of a program.
-func (s *session) command(ctx context.Context, side *Side, r *Replica) error {
+func (s *comparing) command(ctx context.Context, side *Side, r *Replica) error {
 	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round})
-	stdout, err := execute(ctx, side.Command, r)
+	stdout, err := system.Execute(ctx, side.Command, r.environment()...)
 	if made := runIn(stdout); made != nil && ctx.Err() == nil {
 		return r.takeRun(made, s.Metric) // with a missed target, 'plimsoll run' ends with an exit code
 	}
@@ -64,42 +55,10 @@ const sideVariable, roundVariable, seedVariable = "PLIMSOLL_COMPARE_SIDE", "PLIM
 // Variables of the environment that tell a side's program which run it makes.
 var Variables = []string{sideVariable, roundVariable, seedVariable}
 
-// execute a program. Its environment holds the side, the round and the random seed. What it printed is returned also if
-// it fails.
-func execute(ctx context.Context, words []string, r *Replica) ([]byte, error) {
-	var stdout, stderr bytes.Buffer
-	c := exec.Command(words[0], words[1:]...)
-	c.Stdout, c.Stderr = &stdout, &stderr
-	c.Env = append(os.Environ(), sideVariable+"="+r.Side, roundVariable+"="+strconv.Itoa(r.Round),
-		seedVariable+"="+strconv.FormatUint(r.Seed, 10))
-	child, err := process.StartChild(c, syscall.SIGKILL)
-	if err != nil {
-		return nil, problem.New(problem.Usage, fmt.Errorf("start its command: %w", err), "")
-	}
-	select {
-	case <-child.Exited():
-	case <-ctx.Done():
-		end(child)
-		return nil, ctx.Err()
-	}
-	if err := child.Err(); err != nil {
-		if last := lastLine(stderr.String()); last != "" {
-			err = fmt.Errorf("%w: %s", err, last)
-		}
-		return stdout.Bytes(), problem.New(problem.Failure, fmt.Errorf("its command failed: %w", err), "")
-	}
-	return stdout.Bytes(), nil
-}
-
-// end stops a command and everything that it started.
-func end(child *process.Child) {
-	_ = syscall.Kill(-child.ID().PID, syscall.SIGTERM)
-	select {
-	case <-child.Exited():
-	case <-time.After(killAfter):
-	}
-	_ = syscall.Kill(-child.ID().PID, syscall.SIGKILL)
-	<-child.Exited()
+// environment tells a side's program which run it makes.
+func (r *Replica) environment() []string {
+	return []string{sideVariable + "=" + r.Side, roundVariable + "=" + strconv.Itoa(r.Round),
+		seedVariable + "=" + strconv.FormatUint(r.Seed, 10)}
 }
 
 // take stores the figures that a command printed.
@@ -107,7 +66,7 @@ func (r *Replica) take(stdout []byte, metric string) error {
 	var report Report
 	if json.Unmarshal(stdout, &report) != nil {
 		report = Report{}
-		if err := json.Unmarshal([]byte(lastLine(string(stdout))), &report); err != nil {
+		if err := json.Unmarshal([]byte(system.LastLine(string(stdout))), &report); err != nil {
 			return problem.New(problem.Usage, errors.New("its command's last output line is not JSON"), contract)
 		}
 	}
@@ -148,42 +107,3 @@ func (r *Replica) takeRun(made *result.Result, metric string) (err error) {
 const printed = "its command prints"
 
 const contract = `such as {"figures": {"latency_ms": 12.5, "ops_per_s": 800}}`
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndex(text, "\n")+1:]
-}
-
-// Words splits a command line at blanks; quotes keep words together. No shell is involved.
-func Words(text string) (all []string, err error) {
-	var word strings.Builder
-	var quote rune
-	in := false
-	for _, c := range text {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote, in = c, true
-		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
-			if in {
-				all = append(all, word.String())
-			}
-			word.Reset()
-			in = false
-		default:
-			word.WriteRune(c)
-			in = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("the quote %s is not closed", string(quote))
-	}
-	if in {
-		all = append(all, word.String())
-	}
-	if len(all) == 0 {
-		return nil, errors.New("the command is empty")
-	}
-	return all, nil
-}

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/line"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/prove/compare/verdict"
@@ -22,6 +22,7 @@ import (
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/result/resulttest"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 	"plimsoll/test/files"
 	"plimsoll/test/patience"
 	"plimsoll/web/browsertest"
@@ -55,8 +56,9 @@ func script(t *testing.T, text string) []string {
 }
 
 func programs(t *testing.T, factor string) Options {
-	return Options{Sides: []Side{{Name: "old", Command: program(t, "100", "2")},
-		{Name: "new <b>", Command: program(t, factor, "")}}, Pairs: 6, Margin: MarginDefault, Seed: 3,
+	return Options{Sides: []Side{{System: system.System{Name: "old"}, Command: program(t, "100", "2")},
+		{System: system.System{Name: "new <b>"}, Command: program(t, factor, "")}},
+		Pairs: 6, Margin: MarginDefault, Seed: 3,
 		Store: OpenStore(t.TempDir())}
 }
 
@@ -151,7 +153,7 @@ func TestCompare_RunsOfOtherPrograms(t *testing.T) {
 
 func TestCompare_MoreSides(t *testing.T) {
 	o := programs(t, "120")
-	o.Sides = append(o.Sides, Side{Name: "third", Command: program(t, "101", "")})
+	o.Sides = append(o.Sides, Side{System: system.System{Name: "third"}, Command: program(t, "101", "")})
 	c := compared(t, o)
 	if len(c.Findings) != 2 || c.Findings[0].Verdict != verdict.Worse || c.Findings[1].Verdict != verdict.Equal {
 		t.Error(c.Statement())
@@ -330,7 +332,7 @@ func TestCompare_Mistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
-		if left, _ := os.ReadDir(o.Store.dir); len(left) > 0 {
+		if left, _ := os.ReadDir(o.Store.Root); len(left) > 0 {
 			t.Errorf("%s: leaves %v", text, left)
 		}
 	}
@@ -359,20 +361,20 @@ func TestCompare_EndsItsCommand(t *testing.T) {
 func TestComparison_IsShown(t *testing.T) {
 	o := programs(t, "120")
 	c := compared(t, o)
-	kept, err := o.Store.Load(Latest)
+	again, err := o.Store.Load(kept.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one, _ := json.Marshal(c)
-	other, _ := json.Marshal(kept)
+	other, _ := json.Marshal(again)
 	if string(one) != string(other) {
 		t.Errorf("kept otherwise:\n%s\n%s", one, other)
 	}
 	var text, html strings.Builder
-	if err := kept.Text(&text); err != nil {
+	if err := again.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.HTML(&html); err != nil {
+	if err := again.HTML(&html); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"B is worse than A: mean latency +1", "1 run was void and repeated", "A/A floor"} {
@@ -416,18 +418,6 @@ func TestWaits_OfOneSideAlone(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	got, err := Words(`bench  --name 'two words' --x="a b" ''`)
-	if want := []string{"bench", "--name", "two words", "--x=a b", ""}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q %v", got, err)
-	}
-	for _, wrong := range []string{"", "  ", "a 'b"} {
-		if _, err := Words(wrong); err == nil {
-			t.Errorf("%q is taken", wrong)
-		}
-	}
-}
-
 // server is a real database with a custom scenario. Every user acts each second, so that even a busy machine makes
 // enough operations.
 func server(t *testing.T) Side {
@@ -456,8 +446,8 @@ sql = "INSERT INTO done VALUES (current_setting('application_name') || ' ' || cu
 	clustertest.Exec(t, dsn, "CREATE TABLE done (by text)")
 	l := load.Default()
 	l.Scenario, l.Users, l.Ramp, l.Duration, l.Drain = s, 0, 0, time.Second, patience.Max
-	return Side{Name: "own", Reset: line.ResetAuto, Run: run.Options{Load: l, DSN: dsn, LagLimit: time.Hour,
-		Store: store.Open(t.TempDir())}}
+	return Side{System: system.System{Name: "own", Reset: system.ResetAuto, Run: run.Options{Load: l, DSN: dsn,
+		LagLimit: time.Hour, Store: store.Open(t.TempDir())}}}
 }
 
 // fewUsers are enough where figures do not matter.
@@ -514,8 +504,8 @@ func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
 			return []string{missing}, nil
 		}
 	}
-	one.Reset, two.Reset = line.ResetNone, line.ResetNone
-	one.Cold, two.Cold = start("A", "one stays warm"), ColdStart(nil)
+	one.Reset, two.Reset = system.ResetNone, system.ResetNone
+	one.Cold, two.Cold = start("A", "one stays warm"), two.StartCold
 	o := Options{Sides: []Side{one, two}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1, Control: true}
 	rows := func(s Side) int { return clustertest.Exec(t, s.Run.DSN, "SELECT count(*)::int FROM done") }
 	before := map[string]int{}
@@ -559,8 +549,8 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 		"NoSuchSetting": {func(s *Side) { s.Settings = map[string]string{"my_memory": "1MB"} }, "no setting"},
 		"WrongValue": {func(s *Side) { s.Settings = map[string]string{"work_mem": "much"} },
 			"refuses the settings"},
-		"SQLThatStays":  {func(s *Side) { s.SQL, s.Reset = "SELECT 1", line.ResetNone }, "would accumulate"},
-		"RestoredTwice": {func(s *Side) { s.Clearing.SQL = "DELETE FROM done" }, "would be restored twice"},
+		"SQLThatStays":  {func(s *Side) { s.SQL, s.Reset = "SELECT 1", system.ResetNone }, "would accumulate"},
+		"RestoredTwice": {func(s *Side) { s.Restore.SQL = "DELETE FROM done" }, "would be restored twice"},
 		"ServersThatRun": {func(s *Side) { s.Settings, s.Run.URLs = map[string]string{"a": "b"}, []string{"x"} },
 			"that are already running"},
 	} {
@@ -570,14 +560,14 @@ func TestSide_RefusesWhatWouldStay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	side.Reset, side.SQL, side.Clearing.SQL = line.ResetNone, "SELECT 1", "DELETE FROM done"
+	side.Reset, side.SQL, side.Restore.SQL = system.ResetNone, "SELECT 1", "DELETE FROM done"
 	if err := side.check(t.Context()); err != nil {
 		t.Errorf("SQL of a side that is restored: %v", err)
 	}
 	if c, err := begin(t.Context(), Options{Sides: []Side{side, side}}); err != nil || len(c.Warnings) != 0 {
 		t.Errorf("a side that is restored is warned of: %v, %v", c, err)
 	}
-	side.SQL, side.Clearing = "", Clearing{}
+	side.SQL, side.Restore = "", system.Restore{}
 	c, err := begin(t.Context(), Options{Sides: []Side{side, side}})
 	if err != nil || len(c.Warnings) != 2 {
 		t.Errorf("nobody is warned: %v", err)
@@ -605,9 +595,9 @@ func TestCompare_PutsASideBackBeforeEachRun(t *testing.T) {
 	one, two := server(t), server(t)
 	log := filepath.Join(t.TempDir(), "cleared")
 	one.Run.Users, two.Run.Users = fewUsers, fewUsers
-	one.Reset, two.Reset = line.ResetNone, line.ResetNone
-	one.Clearing.SQL = "DELETE FROM done; INSERT INTO cleared SELECT count(*) FROM done"
-	two.Clearing.Command = []string{"sh", "-c", `echo "$PLIMSOLL_COMPARE_SIDE" >> "$1"`, "sh", log}
+	one.Reset, two.Reset = system.ResetNone, system.ResetNone
+	one.Restore.SQL = "DELETE FROM done; INSERT INTO cleared SELECT count(*) FROM done"
+	two.Restore.Command = []string{"sh", "-c", `echo "$PLIMSOLL_COMPARE_SIDE" >> "$1"`, "sh", log}
 	runs := map[string]int{}
 	o := Options{Sides: []Side{one, two}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
 		Progress: func(p Progress) {
@@ -639,29 +629,13 @@ func rowsOf(t *testing.T, s Side, table string) int {
 // A command that cannot restore its side ends the comparison.
 func TestCompare_EndsWhenASideIsNotRestored(t *testing.T) {
 	o := programs(t, "100")
-	o.Sides[1].Clearing.Command = []string{"sh", "-c", "echo the disk is full >&2; exit 3"}
+	o.Sides[1].Restore.Command = []string{"sh", "-c", "echo the disk is full >&2; exit 3"}
 	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "restore it") ||
 		!strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("a failed restore command: %v, want its words", err)
 	}
-	o.Sides[1].Clearing = Clearing{SQL: "SELECT 1"}
+	o.Sides[1].Restore = system.Restore{SQL: "SELECT 1"}
 	if _, err := Compare(t.Context(), o); err == nil || !strings.Contains(err.Error(), "a command has no database") {
 		t.Errorf("SQL for a command: %v, want it refused", err)
-	}
-}
-
-func TestParseClearing(t *testing.T) {
-	for text, want := range map[string]Clearing{
-		"DELETE FROM done":  {SQL: "DELETE FROM done"},
-		"!rsync -a 'a b' c": {Command: []string{"rsync", "-a", "a b", "c"}},
-		"":                  {},
-	} {
-		if got, err := ParseClearing(text); err != nil || got.SQL != want.SQL || !slices.Equal(got.Command,
-			want.Command) {
-			t.Errorf("%q: %+v, %v", text, got, err)
-		}
-	}
-	if _, err := ParseClearing("!"); err == nil {
-		t.Error("no command is taken for one")
 	}
 }

@@ -11,10 +11,16 @@ import (
 	"plimsoll/lab/prove/compare/verdict"
 )
 
-// Refuse what no run could answer, before anything starts. Of the sides, so many are commands.
-func Refuse(metric string, control bool, commands, sides int) error {
+// Refuse what no run could answer, before anything starts.
+func Refuse(metric string, control bool, sides []Side) error {
+	commands := 0
+	for _, s := range sides {
+		if len(s.Command) > 0 {
+			commands++
+		}
+	}
 	switch {
-	case commands < sides && !slices.Contains(MetricNames(), metric):
+	case commands < len(sides) && !slices.Contains(MetricNames(), metric):
 		return problem.New(problem.Usage, fmt.Errorf("no metric %q", metric),
 			human.NearestHint(metric, MetricNames(), "there are: "+strings.Join(MetricNames(), ", ")))
 	case control && commands > 0:

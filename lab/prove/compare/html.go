@@ -22,24 +22,16 @@ const whenFormat = "2006-01-02 15:04:05 MST"
 func (c *Comparison) HTML(w io.Writer) error {
 	type shown struct {
 		Side, Name, Statement string
-		Columns               []string
 		Drawn                 []difference
-		Tables                []struct {
-			Title string
-			Rows  [][]string
-		}
-		AtOneUser string
+		Tables                []web.Table
+		AtOneUser             string
 	}
 	var findings []shown
 	for _, f := range c.Findings {
-		s := shown{Side: f.Side, Name: f.Name, Statement: f.statement(c), Columns: []string{"", "A", f.Side, columns[3],
-			columns[4]}, Drawn: f.drawn()}
+		s := shown{Side: f.Side, Name: f.Name, Statement: f.statement(c), Drawn: f.drawn()}
 		add := func(title string, rows [][]string) {
 			if len(rows) > 0 {
-				s.Tables = append(s.Tables, struct {
-					Title string
-					Rows  [][]string
-				}{title, rows})
+				s.Tables = append(s.Tables, f.table(title, rows))
 			}
 		}
 		add("All operations together", f.summary())
@@ -61,9 +53,9 @@ func (c *Comparison) HTML(w io.Writer) error {
 			Statement            string
 			Evidence, Conditions []string
 			Findings             []shown
-			Runs                 [][]string
+			Runs                 web.Table
 		}{frame, c, c.Statement(), c.evidence(), c.conditionLines(), findings,
-			c.runRows()})
+			c.runTable()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -71,17 +63,19 @@ func (c *Comparison) HTML(w io.Writer) error {
 	return nil
 }
 
-func (c *Comparison) runRows() (rows [][]string) {
+func (c *Comparison) runTable() web.Table {
+	t := web.Table{Title: "In the order in which they ran", Label: "Table of runs",
+		Columns: []string{"run", "phase", "round", "side", c.Plan.Metric, "void", "id"}}
 	m := c.Plan.metric()
 	for i, r := range c.Runs {
 		value := "-"
 		if v, known := r.figure("", m, c.dataOf(r.Phase, 0).common(m)); known && r.Void == "" {
 			value = figureText(v, 1)
 		}
-		rows = append(rows, []string{fmt.Sprint(i + 1), string(r.Phase), fmt.Sprint(r.Round), r.Side, value, r.Void,
+		t.Rows = append(t.Rows, []string{fmt.Sprint(i + 1), string(r.Phase), fmt.Sprint(r.Round), r.Side, value, r.Void,
 			r.Run})
 	}
-	return rows
+	return t
 }
 
 // drawnReach is the factor at either end of the drawing, unless an interval reaches farther; drawnMost is the largest.

@@ -1,13 +1,14 @@
 package compare
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/session"
 )
 
 // Schema is the version of the JSON. Only names are added.
@@ -72,9 +73,10 @@ type Described struct {
 	Reset    string             `json:"reset,omitempty"`
 	Settings map[string]string  `json:"settings,omitempty"`
 	SQL      string             `json:"sql,omitempty"`
-	Clearing string             `json:"clearing,omitempty"` // what restores it before each run: SQL, or !COMMAND
-	Command  []string           `json:"command,omitempty"`
-	Cold     bool               `json:"cold,omitempty"`
+	// Restore is what restores it before each run: SQL, or !COMMAND.
+	Restore string   `json:"clearing,omitempty"`
+	Command []string `json:"command,omitempty"`
+	Cold    bool     `json:"cold,omitempty"`
 	// ProxyDelay is that of a proxy on the way to the database; absent: there is none.
 	ProxyDelay string `json:"proxy_delay,omitempty"`
 	// Refuses statements in this part of the time, as a self-test asks.
@@ -158,8 +160,7 @@ type AtOneUser struct {
 }
 
 // WriteJSON writes the comparison, indented, with a final newline.
-func (c *Comparison) WriteJSON(w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(c)
-}
+func (c *Comparison) WriteJSON(w io.Writer) error { return kept.JSON(w, c) }
+
+// StoppedBy is Stopped as a reader sees it.
+func (c *Comparison) StoppedBy() string { return session.StoppedBy(c.Stopped) }

@@ -27,11 +27,10 @@ func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 	}
 	o.Progress, o.Resume = nil, true
 	for want, change := range map[string]func(*Options){
-		"B: a different database than that of comparison " + first.ID + ": database ": func(o *Options) {
+		"B: comparison " + first.ID + " is of another server: database ": func(o *Options) {
 			o.Sides[1].Run.DSN = server(t).Run.DSN
 		},
-		"comparison " + first.ID + " was recorded by Plimsoll 1.0+abc, this is " +
-			"1.1": func(o *Options) { o.Version = "1.1" },
+		"comparison " + first.ID + " was made by plimsoll 1.0+abc, this is 1.1": func(o *Options) { o.Version = "1.1" },
 	} {
 		other := o
 		other.Sides = []Side{side, side}
@@ -58,7 +57,7 @@ func TestSelfTest_ResumesWithNoOtherServer(t *testing.T) {
 	}
 	o.Resume, o.Sides[0].Run.DSN = true, server(t).Run.DSN
 	done, err := SelfTest(t.Context(), o, AA, 2, silent)
-	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a different database than that of") {
+	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "this self-test is of another server") {
 		t.Errorf("%v, %+v", err, done)
 	}
 }

@@ -2,16 +2,16 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/session"
 	"plimsoll/lab/stats"
+	"plimsoll/web"
 )
 
 // Planted is what a self-test plants in its second side.
@@ -103,19 +103,18 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 	if t.Done > 0 {
 		say(fmt.Sprintf("%d earlier trials: %s", t.Done, t.tally()))
 	}
-	for t.Done < trials {
-		if err := s.trial(ctx); err != nil || ctx.Err() != nil {
-			t.conclude()
-			return t, err
-		}
-	}
+	_, err = session.Session[int]{
+		Next: func() (int, bool) { return t.Done, t.Done < trials },
+		Make: s.trial,
+		Keep: func(string) error { return s.Store.keepSelfTest(t) },
+	}.All(ctx)
 	t.conclude()
-	return t, nil
+	return t, err
 }
 
 // beginSelfTest makes one, or finds the one to continue.
 func beginSelfTest(o Options, planted Planted, trials int) (*SelfTested, error) {
-	s := &session{Options: o, Comparison: &Comparison{}}
+	s := &comparing{Options: o, Comparison: &Comparison{}}
 	t := &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Plan: s.plan().fingerprint(),
 		Verdicts: map[string]int{}, Software: o.Version, Server: o.Sides[0].identity}
 	if o.Resume {
@@ -123,9 +122,8 @@ func beginSelfTest(o Options, planted Planted, trials int) (*SelfTested, error) 
 		if err != nil {
 			return nil, err
 		}
-		asked, was := t.plan(), kept.plan()
-		if err := asked.sameAs(was, "this self-test"); err != nil {
-			return nil, err
+		if foreign := t.plan().foreign(kept.plan(), "this self-test"); foreign != "" {
+			return nil, session.Mixed(foreign)
 		}
 		t = kept
 	}
@@ -142,9 +140,9 @@ func (t *SelfTested) plan() Plan {
 func (t *SelfTested) file() string { return fmt.Sprintf("self-test-%s-%s.json", t.Planted, t.Plan) }
 
 // trial makes the next comparison, or the rest of the one that was stopped.
-func (s *selfTest) trial(ctx context.Context) error {
+func (s *selfTest) trial(ctx context.Context, n int) error {
 	s.began = time.Now()
-	o, n := s.Options, s.Done
+	o := s.Options
 	o.Title = fmt.Sprintf("%sself-test %s, trial %d of %d", s.Title, s.Planted, n+1, s.Wanted)
 	o.Seed = s.Seed + uint64(n*trialSeeds)
 	o.Resume, o.ResumeID = s.UnderWay != "", s.UnderWay
@@ -154,12 +152,16 @@ func (s *selfTest) trial(ctx context.Context) error {
 		s.UnderWay = c.ID
 	}
 	s.TookS += time.Since(s.began).Seconds()
-	if err == nil && (ctx.Err() == nil || c.Complete) {
-		s.add(c)
-		s.say(fmt.Sprintf("trial %d of %d: %s, %d pairs in %s; so far %s", n+1, s.Wanted, c.Statement(),
-			c.Findings[0].Headline.Runs[0], time.Since(s.began).Round(time.Second), s.tally()))
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil && !c.Complete:
+		return ctx.Err()
 	}
-	return errors.Join(err, s.Store.keepSelfTest(s.SelfTested))
+	s.add(c)
+	s.say(fmt.Sprintf("trial %d of %d: %s, %d pairs in %s; so far %s", n+1, s.Wanted, c.Statement(),
+		c.Findings[0].Headline.Runs[0], time.Since(s.began).Round(time.Second), s.tally()))
+	return nil
 }
 
 // progress of all trials together: one still to be made takes as long as those that were made, on average, and during
@@ -176,7 +178,7 @@ func (s *selfTest) progress(p Progress) {
 		p.Left = max(0, min(p.Left, trial-here))
 	}
 	p.Left += time.Duration(s.Wanted-s.Done-1) * trial
-	p.Share = took.Seconds() / max(1e-3, (took+p.Left).Seconds())
+	p.Share = session.Share(took, p.Left)
 	p.Trial = s.Done + 1
 	s.Options.Progress(p)
 }
@@ -234,13 +236,13 @@ func (t *SelfTested) Text(w io.Writer) error {
 		fmt.Fprintf(w, "  planted: a delay of %.3g ms for each round trip; median effect over the trials %+.1f %%\n\n",
 			t.DelayMS, 100*(t.median()-1))
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  trial\tcomparison\tverdict\tpairs\teffect\t95 % interval")
+	table := web.Table{Names: true, Columns: []string{"trial", "comparison", "verdict", "pairs", "effect",
+		"95 % interval"}}
 	for i, one := range t.Trials {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%d\t%.3f\t%.3f to %.3f\n", i+1, one.ID, one.Verdict, one.Pairs, one.Effect,
-			one.Low, one.High)
+		table.Rows = append(table.Rows, []string{fmt.Sprint(i + 1), one.ID, string(one.Verdict), fmt.Sprint(one.Pairs),
+			fmt.Sprintf("%.3f", one.Effect), fmt.Sprintf("%.3f to %.3f", one.Low, one.High)})
 	}
-	if err := table.Flush(); err != nil {
+	if err := table.Text(w, "  "); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n  %s\n  %s\n", t.tally(), t.Says)

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"plimsoll/ground/postgres"
-	"plimsoll/ground/postgres/waits"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/line"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/session"
 	"plimsoll/lab/stats"
+	"plimsoll/lab/system"
 )
 
 // Defaults of a comparison.
@@ -32,13 +32,12 @@ const (
 	voidMost = 1.0
 	// overheadGuess is the time of a run besides ramp and steady state, used until one run was made.
 	overheadGuess = 10 * time.Second
-	dropWithin    = time.Minute
 )
 
 // Reasons for which a comparison stops early.
 const (
-	ByUser   = "by hand" // the value in stored comparisons
-	ByBudget = "budget"
+	ByUser   = session.ByUser
+	ByBudget = session.ByBudget
 	ByVoid   = "too many void runs"
 )
 
@@ -77,7 +76,8 @@ type Progress struct {
 	Finding *verdict.Row
 }
 
-type session struct {
+// comparing is a comparison under way.
+type comparing struct {
 	Options
 	*Comparison
 	began   time.Time
@@ -91,17 +91,16 @@ func Compare(ctx context.Context, o Options) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.all(ctx)
-	if err != nil {
-		s.Stopped = err.Error()
+	if _, err = s.course().All(ctx); err != nil && len(s.Runs) == 0 { // nothing was measured
+		if s.Store != nil {
+			err = errors.Join(err, s.Store.Remove(s.ID))
+		}
+		return nil, err
 	}
-	if err != nil && len(s.Runs) == 0 {
-		return nil, errors.Join(err, s.Store.remove(s.ID))
-	}
-	return s.Comparison, errors.Join(err, s.keep())
+	return s.Comparison, err
 }
 
-func begin(ctx context.Context, o Options) (s *session, err error) {
+func begin(ctx context.Context, o Options) (s *comparing, err error) {
 	if len(o.Sides) < 2 {
 		return nil, problem.New(problem.Usage, errors.New("a comparison needs at least two systems"), "")
 	}
@@ -111,10 +110,10 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 	if o.Metric == "" {
 		o.Metric = MetricDefault
 	}
-	if err := Refuse(o.Metric, o.Control, countCommands(o.Sides), len(o.Sides)); err != nil {
+	if err := Refuse(o.Metric, o.Control, o.Sides); err != nil {
 		return nil, err
 	}
-	s = &session{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
+	s = &comparing{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
 	s.Comparison = &Comparison{Schema: Schema, ID: "unkept", Title: o.Title, Software: o.Version, Runs: []Replica{},
 		Started: s.began.UTC().Truncate(time.Millisecond)}
 	restarted := false
@@ -142,22 +141,13 @@ func begin(ctx context.Context, o Options) (s *session, err error) {
 		s.Stopped = ""
 		err = s.extend()
 	default:
-		s.ID, err = o.Store.begin(s.began)
+		s.ID, err = o.Store.Begin(s.began, "")
 	}
 	return s, err
 }
 
-func countCommands(sides []Side) (n int) {
-	for _, s := range sides {
-		if len(s.Command) > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // extend a comparison that goes on to another number of pairs.
-func (s *session) extend() error {
+func (s *comparing) extend() error {
 	made := s.dataOf(Load, 0).rounds()
 	if s.Pairs == s.Plan.Pairs {
 		return nil
@@ -170,7 +160,7 @@ func (s *session) extend() error {
 	return nil
 }
 
-func (s *session) plan() Plan {
+func (s *comparing) plan() Plan {
 	p := Plan{Metric: s.Metric, Margin: s.Margin, Pairs: s.Pairs, Looks: verdict.Looks(s.Pairs),
 		Control: s.Options.Control, Seed: s.Seed, Software: s.Version}
 	for i := range s.Sides {
@@ -189,9 +179,9 @@ func (s *session) plan() Plan {
 }
 
 // warnings are the risks that the plan cannot exclude.
-func (s *session) warnings() (all []string) {
+func (s *comparing) warnings() (all []string) {
 	for i, side := range s.Sides {
-		if len(side.Command) == 0 && side.Reset == line.ResetNone && !side.Clearing.given() {
+		if len(side.Command) == 0 && side.Reset == system.ResetNone && !side.Restore.Given() {
 			all = append(all, fmt.Sprintf("%s is not restored between runs: each run sees what earlier ones wrote; "+
 				"only the order of the runs balances that", Letter(i)))
 		}
@@ -230,38 +220,35 @@ func (c *Comparison) next() (t turn, more bool) {
 	return turn{}, false
 }
 
-func (s *session) all(ctx context.Context) error {
-	for {
-		t, more := s.next()
-		if !more {
-			return nil
-		}
-		if s.Budget > 0 && time.Since(s.began)+s.takes() > s.Budget {
-			s.Stopped = ByBudget
-			return nil
-		}
-		if s.voids() > int(voidMost*float64(s.wanted()))+2 {
-			s.Stopped = ByVoid
-			return nil
-		}
-		r, err := s.run(ctx, t)
-		if ctx.Err() != nil {
-			s.Stopped = ByUser
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s (%s): %w", Letter(t.side), s.Sides[t.side].Name, err)
-		}
-		s.Runs = append(s.Runs, *r)
-		if err := s.keep(); err != nil {
-			return err
-		}
-		s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Ended: r, Finding: &s.Findings[0].Headline})
+// course of the comparison.
+func (s *comparing) course() session.Session[turn] {
+	return session.Session[turn]{Next: s.next, Hopeless: s.hopeless, Make: s.make, CleanUp: s.drop, Keep: s.keep,
+		Ended: s.ended, Began: s.began, Budget: s.Budget, Takes: func(turn) time.Duration { return s.takes() }}
+}
+
+func (s *comparing) hopeless() string {
+	if s.voids() > int(voidMost*float64(s.wanted()))+2 {
+		return ByVoid
 	}
+	return ""
+}
+
+func (s *comparing) make(ctx context.Context, t turn) error {
+	r, err := s.run(ctx, t)
+	if err != nil {
+		return fmt.Errorf("%s (%s): %w", Letter(t.side), s.Sides[t.side].Name, err)
+	}
+	s.Runs = append(s.Runs, *r)
+	return nil
+}
+
+func (s *comparing) ended(turn) {
+	r := &s.Runs[len(s.Runs)-1]
+	s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Ended: r, Finding: &s.Findings[0].Headline})
 }
 
 // wanted is the number of runs in all, at most.
-func (s *session) wanted() int {
+func (s *comparing) wanted() int {
 	rounds := s.Pairs
 	if s.Options.Control {
 		rounds += controlRounds
@@ -269,7 +256,7 @@ func (s *session) wanted() int {
 	return rounds * len(s.Sides)
 }
 
-func (s *session) voids() (n int) {
+func (s *comparing) voids() (n int) {
 	for _, r := range s.Runs {
 		if r.Void != "" {
 			n++
@@ -279,30 +266,30 @@ func (s *session) voids() (n int) {
 }
 
 // run makes one run.
-func (s *session) run(ctx context.Context, t turn) (*Replica, error) {
+func (s *comparing) run(ctx context.Context, t turn) (*Replica, error) {
 	side := &s.Sides[t.side]
 	r := &Replica{Phase: t.phase, Round: t.round, Side: Letter(t.side), side: t.side, Seed: s.Seed + uint64(t.round),
 		Started: time.Now().UTC().Truncate(time.Millisecond)}
 	began := time.Now()
 	var err error
 	if len(side.Command) > 0 {
-		if err = s.clear(ctx, side, r); err == nil {
+		if err = side.restore(ctx, r); err == nil {
 			err = s.command(ctx, side, r)
 		}
 	} else {
-		err = errors.Join(s.load(ctx, side, r), s.drop(ctx, side)) // so that a side idles between its turns
+		err = s.load(ctx, side, r)
 	}
 	r.TookS = time.Since(began).Seconds()
 	return r, err
 }
 
-func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
+func (s *comparing) load(ctx context.Context, side *Side, r *Replica) error {
 	if side.restarted {
 		if err := side.Restart(ctx, side.server); err != nil {
 			return err
 		}
 	}
-	if err := s.clear(ctx, side, r); err != nil {
+	if err := side.restore(ctx, r); err != nil {
 		return err
 	}
 	dsn, err := side.Reset.Before(ctx, side.Run.DSN, side.Run.Scenario)
@@ -318,32 +305,19 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 		return err
 	}
 	o := s.runOptions(side, r, side.connection(dsn))
-	if s.NewGenerator != nil {
-		g, dismiss, err := s.NewGenerator(ctx, o.DSN)
-		if err != nil {
-			return err
-		}
-		defer dismiss()
-		o.Generator = g
-	}
-	sessions, steady := waits.Watch(ctx, dsn), false
+	steady := false
 	o.Progress = func(p run.Progress) {
-		sessions.During(p.Phase == run.Steady)
 		if begins := p.Phase == run.Steady && !steady; begins && side.outage != nil {
 			side.outages()
 		}
 		steady = p.Phase == run.Steady
 		s.report(Progress{Side: r.Side, Phase: r.Phase, Round: r.Round, Run: p})
 	}
-	made, err := run.Run(ctx, o)
-	sampled := sessions.End()
+	made, sampled, err := run.Turn(ctx, o, s.NewGenerator, dsn)
 	if err != nil {
 		return err
 	}
-	if made.Interrupted {
-		return context.Canceled
-	}
-	if side.Reset == line.ResetFilled || side.Reset == line.ResetCopy {
+	if side.Reset == system.ResetFilled || side.Reset == system.ResetCopy {
 		s.audited[r.side] = made.AuditBefore
 	}
 	r.Run, r.Waits = made.ID, &sampled
@@ -366,7 +340,7 @@ func (s *session) load(ctx context.Context, side *Side, r *Replica) error {
 }
 
 // runOptions returns the options of a run. Both sides of a round share a random seed, so that their users do the same.
-func (s *session) runOptions(side *Side, r *Replica, dsn string) run.Options {
+func (s *comparing) runOptions(side *Side, r *Replica, dsn string) run.Options {
 	o := side.Run
 	o.AuditedBefore = s.audited[r.side]
 	o.DSN, o.Seed = dsn, r.Seed
@@ -374,9 +348,6 @@ func (s *session) runOptions(side *Side, r *Replica, dsn string) run.Options {
 	if r.Phase == Control {
 		o.Users, o.Think, o.Ramp = 1, &users.Think{Distribution: users.Constant}, 0
 		o.Title += ", one user"
-	}
-	if dsn != "" {
-		o.ServeEnv = append(o.ServeEnv[:len(o.ServeEnv):len(o.ServeEnv)], "PLIMSOLL_DSN="+dsn)
 	}
 	return o
 }
@@ -407,7 +378,7 @@ func void(r *result.Result, phase Phase) (why string, err error) {
 }
 
 // takes estimates the duration of a run.
-func (s *session) takes() time.Duration {
+func (s *comparing) takes() time.Duration {
 	if n := len(s.Runs); n > 0 {
 		sum := 0.0
 		for _, r := range s.Runs {
@@ -420,12 +391,12 @@ func (s *session) takes() time.Duration {
 
 // Estimate returns the maximum duration of all runs.
 func (o Options) Estimate() time.Duration {
-	s := &session{Options: o, Comparison: &Comparison{}}
+	s := &comparing{Options: o, Comparison: &Comparison{}}
 	s.Plan = s.plan()
 	return time.Duration(s.wanted()) * s.takes()
 }
 
-func (s *session) report(p Progress) {
+func (s *comparing) report(p Progress) {
 	if s.Progress == nil {
 		return
 	}
@@ -441,7 +412,7 @@ func (s *session) report(p Progress) {
 		p.Left = p.Run.Left
 	}
 	p.Left += time.Duration(max(0, rest)) * s.takes()
-	p.Share = time.Since(s.began).Seconds() / max(1e-3, (time.Since(s.began)+p.Left).Seconds())
+	p.Share = session.Share(time.Since(s.began), p.Left)
 	s.Progress(p)
 }
 
@@ -454,18 +425,20 @@ func countOf(runs []Replica, phase Phase) (n int) {
 	return n
 }
 
-func (s *session) keep() error {
+func (s *comparing) keep(stopped string) error {
+	s.Stopped = stopped
 	s.Finished = time.Now().UTC().Truncate(time.Millisecond)
 	s.conclude()
 	if s.Store == nil {
 		return nil
 	}
-	return s.Store.save(s.Comparison)
+	return s.Store.Save(s.ID, s.HTML, s.WriteJSON)
 }
 
-// drop removes the copy of a side's base, also after Ctrl-C.
-func (s *session) drop(ctx context.Context, side *Side) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWithin)
-	defer cancel()
-	return side.Reset.Drop(ctx, side.Run.DSN)
+// drop removes the copy of a side's base.
+func (s *comparing) drop(ctx context.Context, t turn) error {
+	if side := &s.Sides[t.side]; len(side.Command) == 0 {
+		return side.Reset.Drop(ctx, side.Run.DSN)
+	}
+	return nil
 }

@@ -16,25 +16,20 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/line"
 	"plimsoll/lab/prove/outage"
-	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
 // Side is one of the systems.
 type Side struct {
-	Name string
-	// Run configures each of its runs.
-	Run run.Options
-	// Reset is how its database returns to the same state before each run.
-	Reset line.Reset
+	system.System
 	// Settings of PostgreSQL that its sessions start with.
 	Settings map[string]string
 	// SQL is executed in its database before each run, after the reset.
 	SQL string
-	// Clearing restores a side before each run that nothing else restores: a server elsewhere, or what a command
+	// Restore restores a side before each run that nothing else restores: a server elsewhere, or what a command
 	// measures.
-	Clearing Clearing
+	Restore system.Restore
 	// Command is a program that is measured instead of a run; it prints its figures (see Report).
 	Command []string
 	// Through is the address of a proxy between the clients and the database; empty: they connect directly.
@@ -53,13 +48,34 @@ type Side struct {
 	restarted bool               // before each run, because a side of the same server has such settings
 }
 
+// BringUp brings up what the sides run on, and refuses before that what no run could answer. down ends what was started
+// (system.Local.Up). With cold, each run starts from empty caches.
+func (o Options) BringUp(ctx context.Context, l system.Local, cold bool) (down func() error, err error) {
+	if err := Refuse(o.Metric, o.Control, o.Sides); err != nil {
+		return nil, err
+	}
+	var all []*system.System
+	for i := range o.Sides {
+		all = append(all, &o.Sides[i].System)
+	}
+	down, err = l.Up(ctx, Letter, all...)
+	for i := range o.Sides {
+		s := &o.Sides[i]
+		s.Restart = s.Restarts()
+		if cold && len(s.Command) == 0 && s.Run.DSN != "" {
+			s.Cold = s.StartCold
+		}
+	}
+	return down, err
+}
+
 // Letter of a side: A, B, C…
 func Letter(side int) string { return string(rune('A' + side)) }
 
 // check validates a side before anything runs.
 func (s *Side) check(ctx context.Context) (err error) {
 	switch {
-	case len(s.Command) > 0 && s.Clearing.SQL != "":
+	case len(s.Command) > 0 && s.Restore.SQL != "":
 		return problem.New(problem.Usage, errors.New("a command has no database in which SQL could restore it"),
 			"use a restore command instead of SQL")
 	case len(s.Command) > 0:
@@ -73,14 +89,14 @@ func (s *Side) check(ctx context.Context) (err error) {
 		return err
 	}
 	switch {
-	case s.Run.DSN == "" && (len(s.Settings) > 0 || s.SQL != "" || s.Clearing.SQL != ""):
+	case s.Run.DSN == "" && (len(s.Settings) > 0 || s.SQL != "" || s.Restore.SQL != ""):
 		return problem.New(problem.Usage, errors.New("it has no database for settings or SQL"),
 			"give it a connection string too")
-	case s.Clearing.given() && s.Reset != line.ResetNone:
+	case s.Restore.Given() && s.Reset != system.ResetNone:
 		return problem.New(problem.Usage, fmt.Errorf("it would be restored twice, by its "+
 			"restore command or SQL and by --reset %s",
 			s.Reset), "leave out one of them")
-	case s.SQL != "" && !s.Clearing.given() && s.Reset == line.ResetNone:
+	case s.SQL != "" && !s.Restore.Given() && s.Reset == system.ResetNone:
 		return problem.New(problem.Usage, errors.New("its SQL would accumulate: the database is not reset between "+
 			"runs"),
 			"use --reset template or a restore command, or change the database yourself and leave out the SQL")
@@ -188,10 +204,15 @@ func (s *Side) connection(dsn string) string {
 	return dsn
 }
 
+// restore a side. One that cannot be restored ends the comparison: its runs would start from different states.
+func (s *Side) restore(ctx context.Context, r *Replica) error {
+	return s.Restore.Run(ctx, s.Run.DSN, r.environment()...)
+}
+
 // describe returns what is particular to the side.
 func (s *Side) describe() Described {
 	d := Described{Name: s.Name, Reset: string(s.Reset), Settings: s.Settings, SQL: s.SQL, Command: s.Command,
-		Cold: s.Cold != nil, Clearing: s.Clearing.String()}
+		Cold: s.Cold != nil, Restore: s.Restore.String()}
 	if s.Through != "" {
 		d.ProxyDelay = s.Delay.String()
 	}

@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/web"
 )
 
 // Text writes the comparison for a terminal.
@@ -36,26 +36,16 @@ func (c *Comparison) Text(w io.Writer) error {
 }
 
 func (c *Comparison) findingText(b *strings.Builder, f Finding) {
-	head := append([]string{}, columns...)
-	head[2] = f.Side
-	table := func(title string, rows [][]string) {
-		if len(rows) == 0 {
-			return
+	for _, t := range []web.Table{f.table(overallText, f.summary()),
+		f.table(c.Plan.metric().label(), f.rowsOf(c.Plan.Metric)), f.table("Apdex", f.rowsOf("apdex")),
+		f.table("waiting sessions, ms per operation", f.waitRows(waitsShown))} {
+		if len(t.Rows) == 0 || t.Title == "Apdex" && c.Plan.Metric == "apdex" {
+			continue
 		}
-		head[0] = title
 		b.WriteString("\n")
-		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-		for _, row := range append([][]string{head}, rows...) {
-			fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
-		}
-		_ = t.Flush() // into memory
+		t.Columns[0] = t.Title
+		_ = t.Text(b, "  ") // into memory
 	}
-	table(overallText, f.summary())
-	table(c.Plan.metric().label(), f.rowsOf(c.Plan.Metric))
-	if c.Plan.Metric != "apdex" {
-		table("Apdex", f.rowsOf("apdex"))
-	}
-	table("waiting sessions, ms per operation", f.waitRows(waitsShown))
 	if f.AtOneUser != nil {
 		fmt.Fprintf(b, "\n  one user without think time: %s\n", f.AtOneUser.text(c.Plan.metric()))
 	}
@@ -91,7 +81,7 @@ func (c *Comparison) evidence() (lines []string) {
 			"judging in between would raise the error rate", c.JudgedAfter))
 	}
 	if !c.Complete {
-		lines = append(lines, "not complete: stopped ("+c.Stopped+")")
+		lines = append(lines, "not complete: stopped ("+c.StoppedBy()+")")
 	}
 	if spent := verdict.Spent(c.Plan.Looks); spent > verdict.Alpha+1e-9 {
 		lines = append(lines, fmt.Sprintf("pairs were added after the last planned "+
@@ -134,7 +124,7 @@ func (c *Comparison) conditionLines() (lines []string) {
 			add("users", fmt.Sprint(side.Users))
 		}
 		add("base before each run:", side.Reset)
-		add("restored before each run by:", side.Clearing)
+		add("restored before each run by:", side.Restore)
 		add("SQL before each run:", strings.Join(strings.Fields(side.SQL), " "))
 		add("proxy before the database, delay", side.ProxyDelay)
 		add("command:", strings.Join(side.Command, " "))

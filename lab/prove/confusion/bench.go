@@ -4,20 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/host/lock"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
+	"plimsoll/lab/system"
 )
-
-// clusterName of the server that exists for the time of a test.
-const clusterName = "prove-confusion"
 
 // downWithin bounds its end, also after Ctrl-C.
 const downWithin = time.Minute
@@ -37,7 +33,7 @@ func (s setup) key() string { return fmt.Sprint(s.flush, s.settings) }
 type bench struct {
 	Options
 	cluster *cluster.Cluster
-	load    *lock.Lock
+	remove  func() error // the cluster
 	server  *cluster.Postmaster
 	as      setup
 	dir     string // for links and files
@@ -53,14 +49,7 @@ func newBench(ctx context.Context, o Options) (b *bench, err error) {
 			err = errors.Join(err, b.close())
 		}
 	}()
-	// One is there after a test that was killed.
-	if err := o.Clusters.Destroy(ctx, clusterName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("remove the server of an earlier test: %w", err)
-	}
-	if b.cluster, err = o.Clusters.Create(ctx, clusterName, o.Spec); err != nil {
-		return b, fmt.Errorf("create a server for the test: %w", err)
-	}
-	if b.load, err = b.cluster.TakeForLoad(ctx); err != nil {
+	if b.cluster, b.remove, err = system.Temporary(ctx, o.Clusters, "prove-confusion", o.Spec); err != nil {
 		return b, err
 	}
 	if b.dir, err = os.MkdirTemp("", "plimsoll-confusion-"); err != nil {
@@ -129,14 +118,11 @@ func (b *bench) close() error {
 	if b.server != nil {
 		errs = append(errs, b.server.Stop(ctx, cluster.Immediate))
 	}
-	if b.load != nil {
-		errs = append(errs, b.load.Remove())
-	}
 	if b.dir != "" {
 		errs = append(errs, os.RemoveAll(b.dir))
 	}
-	if b.cluster != nil {
-		errs = append(errs, b.Clusters.Destroy(ctx, clusterName))
+	if b.remove != nil {
+		errs = append(errs, b.remove())
 	}
 	return errors.Join(errs...)
 }

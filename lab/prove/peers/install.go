@@ -24,10 +24,10 @@ type Install func(ctx context.Context, folder string) (program string, err error
 func locustFromPip(ctx context.Context, folder string) (string, error) {
 	venv := filepath.Join(folder, "locust-"+locustVersion)
 	return installOnce(filepath.Join(venv, "bin", "locust"), func() error {
-		if err := Sh(ctx, nil, "python3", "-m", "venv", venv); err != nil {
+		if err := sh(ctx, nil, "python3", "-m", "venv", venv); err != nil {
 			return err
 		}
-		return Sh(ctx, nil, filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check",
+		return sh(ctx, nil, filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check",
 			"locust=="+locustVersion)
 	})
 }
@@ -35,7 +35,7 @@ func locustFromPip(ctx context.Context, folder string) (string, error) {
 func k6FromGo(ctx context.Context, folder string) (string, error) {
 	bin := filepath.Join(folder, "k6-"+k6Version)
 	return installOnce(filepath.Join(bin, "k6"), func() error {
-		return Sh(ctx, []string{"GOBIN=" + bin, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", "-trimpath",
+		return sh(ctx, []string{"GOBIN=" + bin, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", "-trimpath",
 			k6Module+"@"+k6Version)
 	})
 }
@@ -49,8 +49,8 @@ func installOnce(program string, fetch func() error) (string, error) {
 	return program, fetch()
 }
 
-// Sh runs a command; its error ends with the last line of output.
-func Sh(ctx context.Context, env []string, name string, arguments ...string) error {
+// sh runs a command; its error ends with the last line of output.
+func sh(ctx context.Context, env []string, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Env = append(os.Environ(), env...)
 	output, err := cmd.CombinedOutput()

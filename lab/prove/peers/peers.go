@@ -25,21 +25,13 @@ type Job struct {
 	Base    string // address of the application
 	Users   int
 	Think   time.Duration // between an answer and the next request; 0: none
-	Rate    float64       // arriving requests per second; 0: users think instead
-	Ramp    time.Duration
-	Lasting time.Duration // after the ramp
+	Lasting time.Duration
 }
 
 // Report is the generator's own.
 type Report struct {
-	Answers int64   `json:"answers"`
-	Failed  int64   `json:"failed"`
-	Dropped int64   `json:"dropped,omitempty"` // due but never sent
-	Mean    float64 `json:"mean_ms,omitempty"`
-	P50     float64 `json:"p50_ms"`
-	P95     float64 `json:"p95_ms"`
-	P99     float64 `json:"p99_ms"`
-	Max     float64 `json:"max_ms"`
+	Answers, Failed     int64
+	Mean, P50, P95, P99 float64 // milliseconds
 }
 
 // Tool is a load generator.
@@ -57,8 +49,8 @@ var K6 = Tool{"k6", k6Version, k6FromGo, k6Command, k6Report}
 // Locust from the Python package index.
 var Locust = Tool{"locust", locustVersion, locustFromPip, locustCommand, locustReport}
 
-// Lay writes a file of the loads from one of the embedded folders into the job's.
-func (j Job) Lay(name string) (string, error) {
+// lay writes a file of the loads from one of the embedded folders into the job's.
+func (j Job) lay(name string) (string, error) {
 	text, err := loads.ReadFile("loads/" + name)
 	if err != nil {
 		return "", err
@@ -67,22 +59,21 @@ func (j Job) Lay(name string) (string, error) {
 	return path, os.WriteFile(path, text, 0o644)
 }
 
-// Path of a file of the job.
-func (j Job) Path(name string) string { return filepath.Join(j.Folder, name) }
+// path of a file of the job.
+func (j Job) path(name string) string { return filepath.Join(j.Folder, name) }
 
 func (j Job) environment() []string {
 	return append(os.Environ(), fmt.Sprintf("USERS=%d", j.Users), fmt.Sprintf("THINK=%g", j.Think.Seconds()),
-		fmt.Sprintf("RATE=%g", j.Rate),
-		fmt.Sprintf("RAMP=%g", j.Ramp.Seconds()), fmt.Sprintf("SECONDS=%g", j.Lasting.Seconds()), "BASE="+j.Base)
+		fmt.Sprintf("SECONDS=%g", j.Lasting.Seconds()), "BASE="+j.Base)
 }
 
 func k6Command(program string, j Job) (*exec.Cmd, error) {
-	path, err := j.Lay("k6.js")
+	path, err := j.lay("k6.js")
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(program, "run", "--quiet", "--no-usage-report", "--address", "", path)
-	cmd.Env = append(j.environment(), "SUMMARY="+j.Path("k6.json"))
+	cmd.Env = append(j.environment(), "SUMMARY="+j.path("k6.json"))
 	return cmd, nil
 }
 
@@ -90,7 +81,7 @@ func k6Report(j Job) (o Report, err error) {
 	var r struct {
 		Metrics map[string]struct{ Values map[string]float64 }
 	}
-	if err := ReadJSON(j.Path("k6.json"), &r); err != nil {
+	if err := readJSON(j.path("k6.json"), &r); err != nil {
 		return o, err
 	}
 	times, failed := r.Metrics["http_req_duration"].Values, r.Metrics["http_req_failed"].Values
@@ -100,27 +91,25 @@ func k6Report(j Job) (o Report, err error) {
 	wrong := int64(failed["passes"]) // its rate counts failures
 	return Report{
 		Answers: int64(r.Metrics["http_reqs"].Values["count"]) - wrong, Failed: wrong,
-		Dropped: int64(r.Metrics["dropped_iterations"].Values["count"]),
-		Mean:    times["avg"], P50: times["med"], P95: times["p(95)"], P99: times["p(99)"], Max: times["max"],
+		Mean: times["avg"], P50: times["med"], P95: times["p(95)"], P99: times["p(99)"],
 	}, nil
 }
 
 func locustCommand(program string, j Job) (*exec.Cmd, error) {
-	path, err := j.Lay("locustfile.py")
+	path, err := j.lay("locustfile.py")
 	if err != nil {
 		return nil, err
 	}
-	pace := float64(j.Users) / max(j.Ramp.Seconds(), 1)
-	cmd := exec.Command(program, "--headless", "--only-summary", "--loglevel", "WARNING", "--csv", j.Path("locust"),
+	cmd := exec.Command(program, "--headless", "--only-summary", "--loglevel", "WARNING", "--csv", j.path("locust"),
 		"-f", path, "--host", j.Base,
-		"--users", strconv.Itoa(j.Users), "--spawn-rate", fmt.Sprintf("%g", pace), "--run-time",
-		fmt.Sprintf("%ds", int((j.Ramp+j.Lasting).Seconds())), "--stop-timeout", "5")
+		"--users", strconv.Itoa(j.Users), "--spawn-rate", strconv.Itoa(j.Users), "--run-time",
+		fmt.Sprintf("%ds", int(j.Lasting.Seconds())), "--stop-timeout", "5")
 	cmd.Env = j.environment()
 	return cmd, nil
 }
 
 func locustReport(j Job) (o Report, err error) {
-	file, err := os.Open(j.Path("locust_stats.csv"))
+	file, err := os.Open(j.path("locust_stats.csv"))
 	if err != nil {
 		return o, err
 	}
@@ -138,12 +127,12 @@ func locustReport(j Job) (o Report, err error) {
 	}
 	return Report{
 		Answers: int64(last["Request Count"] - last["Failure Count"]), Failed: int64(last["Failure Count"]),
-		Mean: last["Average Response Time"], P50: last["50%"], P95: last["95%"], P99: last["99%"], Max: last["100%"],
+		Mean: last["Average Response Time"], P50: last["50%"], P95: last["95%"], P99: last["99%"],
 	}, nil
 }
 
-// ReadJSON of a file that a tool wrote.
-func ReadJSON(path string, into any) error {
+// readJSON of a file that a tool wrote.
+func readJSON(path string, into any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

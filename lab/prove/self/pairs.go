@@ -14,6 +14,7 @@ import (
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
+	"plimsoll/lab/system"
 )
 
 // PairsDefault is how many pairs of equal systems the long form measures of each kind.
@@ -251,7 +252,7 @@ func linePair(ctx context.Context, s *stage, n int, a, b string) (claims, error)
 		o.Seed = uint64(n) + 1
 		systems = append(systems, line.System{Name: fmt.Sprint(i), Run: o})
 	}
-	found, err := line.FindAll(ctx, line.Options{Control: a == b, Target: line.TargetDefault, Reset: line.ResetNone,
+	found, err := line.FindAll(ctx, line.Options{Control: a == b, Target: line.TargetDefault, Reset: system.ResetNone,
 		Bounds: line.Bounds{First: linePairFirst, Most: linePairMost, Resolution: linePairWidth,
 			Confirmations: line.ConfirmationsDefault}}, systems)
 	if err != nil {

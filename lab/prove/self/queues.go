@@ -9,6 +9,7 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/lab/line"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
 // The planted queue.
@@ -38,7 +39,7 @@ url = "/"
 	defer server.Stop()
 	o.Scenario.Own.Base = server.URL
 	end := watch(server.URL)
-	found, err := line.Find(ctx, line.Options{Run: o, Target: line.TargetDefault, Reset: line.ResetNone,
+	found, err := line.Find(ctx, line.Options{Run: o, Target: line.TargetDefault, Reset: system.ResetNone,
 		Bounds: line.Bounds{First: few, Most: many, Resolution: few}})
 	n := end()
 	if err != nil || len(found.Trials) == 0 {

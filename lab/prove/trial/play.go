@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/session"
 	"plimsoll/lab/stats"
 )
 
@@ -90,58 +91,64 @@ func (p *playing) open(ctx context.Context, part Part, r *Record) (turns []Turn,
 	return turns, nil
 }
 
-func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) (whole bool, err error) {
-	order := part.order()
-	again := 0 // turns made again
-	for n, i := range order {
-		side := part.Sides[i]
-		r.round = fmt.Sprintf("turn %d of %d", n+1, len(order))
-		p.step(part, 0, side.Name)
-		var figures Figures
-		began := time.Now()
-		for number := n; ; number += len(order) { // another number is another random seed
-			var void string
-			figures, void, err = p.watched(part, r, func() (Figures, error) { return turns[i](ctx, number) })
-			if void == "" {
-				break
-			}
-			figures = nil
-			p.made.void[part.Name]++
-			if again == part.voidMost() || ctx.Err() != nil {
-				r.Say("%s, %s is void: %s", r.round, side.Name, void)
-				break
-			}
-			r.Say("%s, %s is void and repeated: %s", r.round, side.Name, void)
-			again++
-		}
-		switch { // cut off by ctx it is an error
-		case err != nil && ctx.Err() != nil:
-			return false, p.stopped(ctx, part, n)
-		case err != nil:
-			return false, sideError(side, err)
-		}
-		for series, figure := range figures {
-			ref := Ref{part.Name, side.Name, series}
-			p.made.add(ref, figure)
-			p.made.turns[ref]++
-		}
-		p.made.played[part.Name] = true
-		p.done += part.takes()
-		p.took += time.Since(began)
-		if ctx.Err() != nil && n+1 < len(order) { // the turn itself was complete, so its figures count
-			return false, p.stopped(ctx, part, n+1)
-		}
-	}
-	r.round = ""
-	return true, nil
+// taking is a part whose turns are made.
+type taking struct {
+	*playing
+	part   Part
+	record *Record
+	turns  []Turn // by side
+	order  []int
+	over   int // turns
+	tries  int // of the next one that were void
+	again  int // turns of the part made again
 }
 
-// stopped is an error until each side has had a turn.
-func (p *playing) stopped(ctx context.Context, part Part, turns int) error {
-	if turns >= len(part.Sides) {
-		return nil
+func (p *playing) take(ctx context.Context, part Part, r *Record, turns []Turn) (whole bool, err error) {
+	t := &taking{playing: p, part: part, record: r, turns: turns, order: part.order()}
+	stopped, err := session.Session[int]{Next: t.next, Make: t.make}.All(ctx)
+	if err != nil || stopped == "" {
+		r.round = ""
+		return err == nil, err
 	}
-	return ctx.Err()
+	if t.over < len(part.Sides) { // not every side has had a turn
+		err = ctx.Err()
+	}
+	return false, err
+}
+
+func (t *taking) next() (n int, more bool) { return t.over, t.over < len(t.order) }
+
+// make a turn. What it measured counts even if the user stopped the trial at its end.
+func (t *taking) make(ctx context.Context, n int) error {
+	i := t.order[n]
+	side, number := t.part.Sides[i], n+t.tries*len(t.order) // another number is another random seed
+	t.record.round = fmt.Sprintf("turn %d of %d", n+1, len(t.order))
+	t.step(t.part, 0, side.Name)
+	began := time.Now()
+	figures, void, err := t.watched(t.part, t.record, func() (Figures, error) { return t.turns[i](ctx, number) })
+	t.took += time.Since(began)
+	switch {
+	case err != nil:
+		return sideError(side, err)
+	case void != "":
+		t.made.void[t.part.Name]++
+		figures = nil
+		if t.again < t.part.voidMost() && ctx.Err() == nil {
+			t.again, t.tries = t.again+1, t.tries+1
+			t.record.Say("%s, %s is void and repeated: %s", t.record.round, side.Name, void)
+			return nil
+		}
+		t.record.Say("%s, %s is void: %s", t.record.round, side.Name, void)
+	}
+	for series, figure := range figures {
+		ref := Ref{t.part.Name, side.Name, series}
+		t.made.add(ref, figure)
+		t.made.turns[ref]++
+	}
+	t.made.played[t.part.Name] = true
+	t.over, t.tries = t.over+1, 0
+	t.done += t.part.takes()
+	return nil
 }
 
 func sideError(side Side, err error) error {

@@ -45,7 +45,7 @@ func searchOptions(t *testing.T) line.Options {
 			Software: version,
 		},
 		Target: 0.85, Bounds: line.Bounds{First: crowd, Most: crowd, Resolution: 0.25, Confirmations: 1},
-		Reset: line.ResetNone, Store: line.OpenStore(t.TempDir()),
+		Reset: "none", Store: line.OpenStore(t.TempDir()),
 	}
 }
 
@@ -66,7 +66,7 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 		}()
 	}
 	defer func() { leave(); ended.Wait() }()
-	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
+	o.NewGenerator = func(ctx context.Context, _ string) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)
 		ordered.Local, ordered.Listen = nil, address
 		f, err := Open(ctx, ordered)
@@ -95,7 +95,7 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	o := searchOptions(t)
 	var lost *Fleet // one of its agents, once users are active
-	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
+	o.NewGenerator = func(ctx context.Context, _ string) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)
 		ordered.DSN = o.Run.DSN
 		f, err := Open(ctx, ordered)
@@ -119,7 +119,7 @@ func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	if l == nil || len(l.Trials) != 0 || l.Complete {
 		t.Fatalf("want no trial, got %+v", l)
 	}
-	o.NewGenerator = func(ctx context.Context) (run.Generator, func(), error) {
+	o.NewGenerator = func(ctx context.Context, _ string) (run.Generator, func(), error) {
 		ordered := fleetOptions(2)
 		ordered.DSN = o.Run.DSN
 		f, err := Open(ctx, ordered)

@@ -1,13 +1,10 @@
 package result
 
 import (
-	"encoding/json"
 	"io"
+
+	"plimsoll/ground/host/kept"
 )
 
 // WriteJSON writes the result, indented, with a final newline.
-func (r *Result) WriteJSON(w io.Writer) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(r)
-}
+func (r *Result) WriteJSON(w io.Writer) error { return kept.JSON(w, r) }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ func withUmask(mask int, do func()) {
 func TestRunsAreTheirOwnersAlone(t *testing.T) {
 	for _, mask := range []int{0, 0o022, 0o077} {
 		withUmask(mask, func() {
-			s, ids := kept(t, noon)
+			s, ids := stored(t, noon)
 			mark, err := s.UnderWay(t.Context(), ids[0])
 			if err != nil {
 				t.Fatal(err)
@@ -54,20 +53,5 @@ func TestOlderRunsAreClosed(t *testing.T) {
 	}
 	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
-	}
-}
-
-func TestNamedFilesFollowTheUmask(t *testing.T) {
-	nothing := func(io.Writer) error { return nil }
-	for mask, want := range map[int]os.FileMode{0: 0o666, 0o022: 0o644, 0o077: 0o600} {
-		withUmask(mask, func() {
-			named := filepath.Join(t.TempDir(), "report.html")
-			if err := WriteNamed(named, nothing); err != nil {
-				t.Fatal(err)
-			}
-			if info, err := os.Stat(named); err != nil || info.Mode().Perm() != want {
-				t.Errorf("umask %03o: %v, %v", mask, info.Mode(), err)
-			}
-		})
 	}
 }

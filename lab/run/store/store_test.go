@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
@@ -20,8 +20,8 @@ import (
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// kept makes a store with a complete run at each of the times.
-func kept(t *testing.T, times ...time.Time) (*Store, []string) {
+// stored makes a store with a complete run at each of the times.
+func stored(t *testing.T, times ...time.Time) (*Store, []string) {
 	t.Helper()
 	s := Open(filepath.Join(t.TempDir(), "runs")).WithPage(page)
 	var ids []string
@@ -78,7 +78,7 @@ func TestBegin(t *testing.T) {
 }
 
 func TestSaveThenLoadIsTheSame(t *testing.T) {
-	s, ids := kept(t, noon)
+	s, ids := stored(t, noon)
 	got, err := s.Load(ids[0])
 	if err != nil {
 		t.Fatal(err)
@@ -92,28 +92,8 @@ func TestSaveThenLoadIsTheSame(t *testing.T) {
 	}
 }
 
-func TestWriteLeavesNothingHalfDone(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "result.json")
-	full := errors.New("no space left on device")
-	err := WriteWhole(name, func(w io.Writer) error {
-		_, _ = w.Write([]byte("half"))
-		return full
-	})
-	entries, _ := os.ReadDir(filepath.Dir(name))
-	if !errors.Is(err, full) || len(entries) != 0 {
-		t.Errorf("%v, left %v", err, entries)
-	}
-	if err := os.WriteFile(name, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_ = WriteWhole(name, func(io.Writer) error { return full })
-	if text, _ := os.ReadFile(name); string(text) != "old" {
-		t.Errorf("the old file is now %q", text)
-	}
-}
-
 func TestFind(t *testing.T) {
-	s, ids := kept(t, noon, noon.Add(time.Second), noon.Add(24*time.Hour))
+	s, ids := stored(t, noon, noon.Add(time.Second), noon.Add(24*time.Hour))
 	if _, err := s.Begin(noon.Add(48*time.Hour), 5); err != nil { // under way
 		t.Fatal(err)
 	}
@@ -138,7 +118,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	s, ids := kept(t, noon, noon.Add(time.Hour))
+	s, ids := stored(t, noon, noon.Add(time.Hour))
 	if err := os.WriteFile(s.ResultPath(ids[0]), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -148,41 +128,6 @@ func TestList(t *testing.T) {
 	}
 	if len(broken) != 1 || !strings.Contains(broken[0].Error(), ids[0]) {
 		t.Errorf("the broken one is not named: %v", broken)
-	}
-}
-
-// A path that is not a file stays what it is: a rename over /dev/null would break the whole machine.
-func TestWriteGoesIntoWhatIsNoFile(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read := make(chan string)
-	go func() {
-		text, _ := os.ReadFile(pipe)
-		read <- string(text)
-	}()
-	err := WriteWhole(pipe, func(w io.Writer) error { _, err := w.Write([]byte("page")); return err })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(pipe); err != nil || info.Mode().IsRegular() {
-		t.Fatalf("%v, %v", info, err)
-	}
-	if text := <-read; text != "page" {
-		t.Errorf("read %q", text)
-	}
-}
-
-func TestWritable(t *testing.T) {
-	dir := t.TempDir()
-	for name, want := range map[string]bool{"new.html": true, "no/such/x.html": false, ".": false} {
-		if err := Writable(filepath.Join(dir, name)); (err == nil) != want {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left %v", left)
 	}
 }
 
@@ -196,7 +141,7 @@ func TestReadRefusesWhatDoesNotFitTogether(t *testing.T) {
 			r := sample("20260131-120000-1000u")
 			spoil(r)
 			name := filepath.Join(t.TempDir(), "x.json")
-			if err := WriteWhole(name, r.WriteJSON); err != nil {
+			if err := kept.Write(name, r.WriteJSON); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := Read(name); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
@@ -231,9 +176,9 @@ func TestSave_KeepsThePageThatTheStoreHas(t *testing.T) {
 		if err := c.store.Save(sample(id)); err != nil {
 			t.Fatal(err)
 		}
-		kept, err := os.ReadFile(s.ReportPath(id))
-		if c.want == "" && err == nil || c.want != "" && string(kept) != c.want+id {
-			t.Errorf("%q, %v", kept, err)
+		text, err := os.ReadFile(s.ReportPath(id))
+		if c.want == "" && err == nil || c.want != "" && string(text) != c.want+id {
+			t.Errorf("%q, %v", text, err)
 		}
 	}
 	t.Run("OneThatCannotBeWrittenFailsTheSave", func(t *testing.T) {
@@ -242,7 +187,7 @@ func TestSave_KeepsThePageThatTheStoreHas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := broken.Save(sample(id)); err == nil || fileThere(s.ResultPath(id)) {
+		if err := broken.Save(sample(id)); err == nil || s.Has(id) {
 			t.Errorf("%v, and a result is kept", err)
 		}
 	})

@@ -57,19 +57,19 @@ func (s *Store) WhyNotKept(id string) string {
 }
 
 // JournalPath is the path of the journal of a run under way.
-func (s *Store) JournalPath(id string) string { return filepath.Join(s.dir, id, journalFile) }
+func (s *Store) JournalPath(id string) string { return filepath.Join(s.Dir(id), journalFile) }
 
 // UnderWay marks a run as under way until the mark is removed or this process dies.
 func (s *Store) UnderWay(ctx context.Context, id string) (*lock.Lock, error) {
 	mark, err := lock.Acquire(ctx, filepath.Join(s.Dir(id), underWayFile), "run", 0)
-	return mark, s.problem("mark the run as under way", err)
+	return mark, s.Problem("mark the run as under way", err)
 }
 
 // Unfinished lists the runs whose process died before they were complete, oldest first.
 func (s *Store) Unfinished() (ids []string, err error) {
-	marks, err := filepath.Glob(filepath.Join(s.dir, "*", underWayFile))
+	marks, err := filepath.Glob(filepath.Join(s.Root, "*", underWayFile))
 	if err != nil {
-		return nil, s.problem("find unfinished runs", err)
+		return nil, s.Problem("find unfinished runs", err)
 	}
 	for _, mark := range marks {
 		id := filepath.Base(filepath.Dir(mark))
@@ -89,10 +89,10 @@ func (s *Store) Settle(id string) error {
 	for _, name := range []string{s.JournalPath(id), filepath.Join(s.Dir(id), underWayFile),
 		filepath.Join(s.Dir(id), reservedFile), filepath.Join(s.Dir(id), notKeptFile)} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s.problem("clean up the folder of the run", err)
+			return s.Problem("clean up the folder of the run", err)
 		}
 	}
-	if fileThere(s.ResultPath(id)) {
+	if s.Has(id) {
 		return nil
 	}
 	entries, _ := os.ReadDir(s.Dir(id))
@@ -103,9 +103,4 @@ func (s *Store) Settle(id string) error {
 	}
 	_ = os.Remove(s.Dir(id)) // fails if something is left in it
 	return nil
-}
-
-func fileThere(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }

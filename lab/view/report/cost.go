@@ -6,15 +6,20 @@ import (
 
 	"plimsoll/ground/human"
 	"plimsoll/lab/run/result"
+	"plimsoll/web"
 )
 
-// costHead names the columns of what requests cost.
-var costHead = []string{"request to the workers", "count", "statements", "round trips", "rows written", "temp tables",
-	"of them empty"}
-
-func costRow(q result.Request) []string {
-	return []string{q.ID, human.Thousands(q.Count), mean(q.Statements), mean(q.RoundTrips), mean(q.Rows),
-		mean(q.TempTables), human.Known(q.EmptyShare, unknown, human.Share)}
+// costTable of each kind of request.
+func costTable(c result.Cost) web.Table {
+	t := web.Table{Names: true, Class: "cost", Label: "Table of what requests cost",
+		Title: "Means of each kind of request to the workers, from the log-in to the end of the drain",
+		Columns: []string{"request to the workers", "count", "statements", "round trips", "rows written",
+			"temp tables", "of them empty"}}
+	for _, q := range c.Requests {
+		t.Rows = append(t.Rows, []string{q.ID, human.Thousands(q.Count), mean(q.Statements), mean(q.RoundTrips),
+			mean(q.Rows), mean(q.TempTables), human.Known(q.EmptyShare, unknown, human.Share)})
+	}
+	return t
 }
 
 // mean has as many digits as are significant.
@@ -48,10 +53,7 @@ func costs(b *strings.Builder, c result.Cost) error {
 		return nil
 	}
 	b.WriteString("\n")
-	var t table
-	t.add(costHead...)
-	for _, q := range c.Requests {
-		t.add(costRow(q)...)
-	}
+	from := costTable(c)
+	t := table{rows: append([][]string{from.Columns}, from.Rows...)}
 	return t.write(b)
 }

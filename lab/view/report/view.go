@@ -32,7 +32,7 @@ type view struct {
 	Small                              bool
 	UnitNames                          []unit
 	SteadyFrom, SteadyTo, IntervalText string
-	Rows                               [][]string
+	OverTime                           web.Table
 	Step                               int
 	Audit, AuditTone, AuditBefore      string
 	Errors                             []failure
@@ -41,8 +41,7 @@ type view struct {
 	Ledger                             []ledgerRow
 	Findings                           []findingRow
 	HealthyAreas                       []string
-	CostHead                           []string
-	Costs                              [][]string
+	Costs                              web.Table
 	Conditions, Settings               []fact
 }
 
@@ -98,16 +97,14 @@ func newView(r *result.Result) *view {
 		}
 	}
 	v.AllWithin = withinText(within, len(v.Beyond))
-	for _, q := range r.Cost.Requests {
-		v.CostHead, v.Costs = costHead, append(v.Costs, costRow(q))
-	}
+	v.Costs = costTable(r.Cost)
 	v.addDiagnosis(r.Diagnosis)
 	v.Settings = settingFacts(r)
 	v.Memory = slices.ContainsFunc(slices.Concat(r.Series.MemoryGenerator, r.Series.MemoryWorkers,
 		r.Series.MemoryDatabase), func(m *float64) bool {
 		return m != nil
 	})
-	v.addRows(r.Series)
+	v.addOverTime(r.Series)
 	return v
 }
 
@@ -238,10 +235,12 @@ func viewOperation(op result.Operation) operation {
 	return v
 }
 
-func (v *view) addRows(s result.Series) {
+func (v *view) addOverTime(s result.Series) {
 	v.Step = 1 + (len(s.T)-1)/rowsMax
+	v.OverTime = web.Table{Title: "The run over time", Label: "Table of the run over time", Class: "series",
+		Columns: []string{"from, s", "users", "answers", "failed", "Apdex", "p50 ms", "p95 ms", "p99 ms", "lag ms"}}
 	for i := 0; i < len(s.T); i += v.Step {
-		v.Rows = append(v.Rows, []string{
+		v.OverTime.Rows = append(v.OverTime.Rows, []string{
 			fmt.Sprintf("%g", s.T[i]), human.Thousands(s.Users[i]), human.Thousands(s.OK[i] + s.Refused[i]),
 			human.Thousands(s.Errors[i] + s.Overload[i]),
 			score(s.Apdex[i]), millis(s.P50MS[i]), millis(s.P95MS[i]), millis(s.P99MS[i]), millis(&s.LagMSMax[i]),

@@ -97,16 +97,6 @@ func Passed(looks []Look, pairs int) (last int) {
 	return last
 }
 
-// Due reports whether a look is due after so many pairs.
-func Due(looks []Look, pairs int) bool {
-	for _, l := range looks {
-		if l.Pairs == pairs {
-			return true
-		}
-	}
-	return false
-}
-
 const (
 	// efficiency of the rank test relative to Student's t for normal figures: 3/π.
 	efficiency = 3 / math.Pi

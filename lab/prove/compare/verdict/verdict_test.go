@@ -40,7 +40,7 @@ func (s simulated) trial(factor float64) Row {
 		at := float64(n) / planned
 		pace = 0.9*pace + math.Sqrt(1-0.9*0.9)*s.wander*s.rng.NormFloat64()
 		a, b = append(a, s.run(10*math.Exp(pace), at)), append(b, s.run(10*factor*math.Exp(pace), at))
-		if !Due(looks, n) {
+		if Passed(looks, n) != n {
 			continue
 		}
 		r := Of(a, b, Rule{Margin: 0.05, Alpha: AlphaAt(looks, n)})

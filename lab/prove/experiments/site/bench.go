@@ -8,10 +8,10 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/load"
-	"plimsoll/lab/prove/rig"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/system"
 )
 
 // Bench is the environment of an experiment. Zero sizes and durations leave the choice to the experiment.
@@ -70,12 +70,12 @@ func (b Bench) Rounds(n int) int {
 }
 
 // Load fills in what all runs of an experiment share.
-func (b Bench) Load(ctx context.Context, r *rig.Rig, title string) (run.Options, error) {
+func (b Bench) Load(ctx context.Context, r *system.Rig, title string) (run.Options, error) {
 	dsn := r.DSN().Secret()
-	scale, err := rig.Scale(ctx, dsn)
+	base, err := system.Look(ctx, dsn)
 	return run.Options{
 		Load: load.Default(), DSN: dsn, Serve: b.Serve, ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
-		Title: title, Software: b.Software, DisturbedLimit: b.DisturbedLimit, Store: b.Store, Scale: scale,
+		Title: title, Software: b.Software, DisturbedLimit: b.DisturbedLimit, Store: b.Store, Scale: base.String(),
 		Profile: r.Profile(),
 	}, err
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/host/lock"
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
@@ -19,6 +17,7 @@ import (
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/system"
 )
 
 // The engine's settings for temporary tables. Each is fixed when a session starts, so sides differ by their
@@ -105,20 +104,13 @@ func (e *Engines) bringUp(ctx context.Context, b Bench, settings []profile.Setti
 // up makes and starts a flavour's cluster.
 func (e *Engines) up(ctx context.Context, b Bench, flavour string, settings []profile.Setting,
 	atEnd func(func() error)) error {
-	name := "prove-" + flavour
-	c, err := b.Clusters.Find(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		b.say("creating a temporary cluster of flavour %s for the experiment", flavour)
-		c, err = b.Clusters.Create(ctx, name, cluster.Spec{Engine: flavour, Memory: "25%", SocketOnly: true})
-	}
+	b.say("creating a temporary cluster of flavour %s for the experiment", flavour)
+	c, remove, err := system.Temporary(ctx, b.Clusters, "prove-"+flavour,
+		cluster.Spec{Engine: flavour, Memory: "25%", SocketOnly: true})
 	if err != nil {
 		return err
 	}
-	load, err := c.TakeForLoad(ctx)
-	if err != nil {
-		return err
-	}
-	atEnd(func() error { return e.down(b, name, load) })
+	atEnd(func() error { return errors.Join(e.stop(flavour), remove()) })
 	p, err := c.Start(ctx, cluster.StartOptions{Settings: settings})
 	if err != nil {
 		return err
@@ -127,14 +119,13 @@ func (e *Engines) up(ctx context.Context, b Bench, flavour string, settings []pr
 	return e.check(ctx, flavour)
 }
 
-func (e *Engines) down(b Bench, name string, load *lock.Lock) error {
+func (e *Engines) stop(flavour string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), enginesStop)
 	defer cancel()
-	var err error
-	if p := e.Running[strings.TrimPrefix(name, "prove-")]; p != nil {
-		err = p.Stop(ctx, cluster.Immediate)
+	if p := e.Running[flavour]; p != nil {
+		return p.Stop(ctx, cluster.Immediate)
 	}
-	return errors.Join(err, load.Remove(), b.Clusters.Destroy(ctx, name))
+	return nil
 }
 
 // check rejects a server that lacks settings which the sides need: an engine built before they existed.

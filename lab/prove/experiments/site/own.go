@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/host/lock"
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/system"
 )
 
 // OwnCluster is a cluster of the experiment's own, stopped between turns and removed at the end: what it does to its
@@ -21,7 +20,6 @@ import (
 type OwnCluster struct {
 	*cluster.Cluster
 	Bench Bench
-	load  *lock.Lock
 }
 
 // ownStop bounds a stop, also after Ctrl-C: with millions of files it takes long.
@@ -50,28 +48,17 @@ func OnOwnCluster(spec cluster.Spec) Place {
 	return Place{open, newEngine}
 }
 
-// NewOwnCluster makes a cluster of that name, or takes the one that an experiment left which was killed.
+// NewOwnCluster makes a cluster of that name.
 func NewOwnCluster(ctx context.Context, b Bench, name string, spec cluster.Spec, atEnd func(func() error)) (*OwnCluster,
 	error) {
-	o := &OwnCluster{Bench: b}
-	var err error
-	if o.Cluster, err = b.Clusters.Find(name); errors.Is(err, fs.ErrNotExist) {
-		b.say("creating a temporary cluster for the experiment")
-		spec.Engine, spec.SocketOnly = b.Engine, true
-		o.Cluster, err = b.Clusters.Create(ctx, name, spec)
-	}
+	b.say("creating a temporary cluster for the experiment")
+	spec.Engine, spec.SocketOnly = b.Engine, true
+	c, remove, err := system.Temporary(ctx, b.Clusters, name, spec)
 	if err != nil {
 		return nil, err
 	}
-	if o.load, err = o.TakeForLoad(ctx); err != nil {
-		return nil, err
-	}
-	atEnd(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), ownStop)
-		defer cancel()
-		return errors.Join(o.load.Remove(), b.Clusters.Destroy(ctx, name))
-	})
-	return o, nil
+	atEnd(remove)
+	return &OwnCluster{c, b}, nil
 }
 
 // Running does something while the server runs.

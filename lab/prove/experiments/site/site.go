@@ -14,14 +14,14 @@ import (
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 // Site is where an experiment is played: the servers and their conditions.
 type Site struct {
 	Address
 	Cluster    *cluster.Cluster
-	Rig        *rig.Rig
+	Rig        *system.Rig
 	Servers    *Engines
 	Disk       *slowDisk
 	Own        *OwnCluster
@@ -89,10 +89,8 @@ var FilledCluster = Place{openFilled, clusterEngine}
 var OneCluster = Place{openOne, clusterEngine}
 
 func openFilled(ctx context.Context, b Bench, s *Site) (err error) {
-	s.Rig, err = rig.Up(ctx, rig.Options{
-		Clusters: b.Clusters, Name: b.Cluster, Spec: cluster.Spec{Engine: b.Engine}, Say: b.say,
-	})
-	if err != nil {
+	here := system.Local{Clusters: b.Clusters, Say: b.say}
+	if s.Rig, err = here.Rig(ctx, b.Cluster, cluster.Spec{Engine: b.Engine}); err != nil {
 		return err
 	}
 	s.atEnd(s.Rig.Close)

@@ -2,57 +2,38 @@ package site
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"plimsoll/ground/host/lock"
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/lab/stats"
+	"plimsoll/lab/system"
 )
 
 // slowDisk is a cluster of the experiment's own whose flushes take at least a known time. A part of the experiment
 // starts it; it is removed at the end.
-type slowDisk struct {
-	bench   Bench
-	cluster *cluster.Cluster
-	load    *lock.Lock
-}
-
-const slowDiskName = "prove-log"
+type slowDisk struct{ cluster *cluster.Cluster }
 
 // OnSlowDisk makes the cluster; parts start it.
 var OnSlowDisk = Place{openSlowDisk, newEngine}
 
-func openSlowDisk(ctx context.Context, b Bench, s *Site) (err error) {
-	d := &slowDisk{bench: b}
-	s.Disk = d
-	if d.cluster, err = b.Clusters.Find(slowDiskName); errors.Is(err, fs.ErrNotExist) {
-		b.say("creating a temporary cluster for the experiment")
-		d.cluster, err = b.Clusters.Create(ctx, slowDiskName, cluster.Spec{Engine: b.Engine, Memory: "25%",
-			SocketOnly: true})
-	}
+func openSlowDisk(ctx context.Context, b Bench, s *Site) error {
+	b.say("creating a temporary cluster for the experiment")
+	c, remove, err := system.Temporary(ctx, b.Clusters, "prove-log",
+		cluster.Spec{Engine: b.Engine, Memory: "25%", SocketOnly: true})
 	if err != nil {
 		return err
 	}
-	if d.load, err = d.cluster.TakeForLoad(ctx); err != nil {
-		return err
-	}
-	s.atEnd(d.remove)
+	s.Disk = &slowDisk{c}
+	s.atEnd(remove)
 	return nil
-}
-
-func (d *slowDisk) remove() error {
-	ctx, cancel := context.WithTimeout(context.Background(), enginesStop)
-	defer cancel()
-	return errors.Join(d.load.Remove(), d.bench.Clusters.Destroy(ctx, slowDiskName))
 }
 
 // Start the server with this flush latency until the part ends. Its title tells what a lone commit takes.

@@ -1,4 +1,4 @@
-package rig
+package system
 
 import (
 	"context"
@@ -66,15 +66,6 @@ func (b Base) Like(other Base) bool {
 		}
 	}
 	return true
-}
-
-// Scale describes the size of a base.
-func Scale(ctx context.Context, dsn string) (string, error) {
-	b, err := Look(ctx, dsn)
-	if err != nil {
-		return "", err
-	}
-	return b.String(), nil
 }
 
 // Look reads the size of a base.

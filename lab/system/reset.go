@@ -1,4 +1,4 @@
-package line
+package system
 
 import (
 	"context"
@@ -21,6 +21,9 @@ const (
 	ResetSQL    Reset = "sql"      // the scenario's reset script
 	ResetNone   Reset = "none"     // no reset: a trial sees what earlier ones wrote
 )
+
+// Resets are all.
+var Resets = []Reset{ResetAuto, ResetFilled, ResetCopy, ResetSQL, ResetNone}
 
 // trialCopy is the database that trials use; the original is not touched.
 var trialCopy = postgres.Copy{

@@ -1,4 +1,4 @@
-package rig_test
+package system_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/clustertest"
-	"plimsoll/lab/prove/rig"
+	"plimsoll/lab/system"
 )
 
 func store(t *testing.T) *cluster.Store {
@@ -33,11 +33,16 @@ func (s *progressLog) say(format string, args ...any) {
 	s.all = append(s.all, fmt.Sprintf(format, args...))
 }
 
-func options(s *cluster.Store, t *progressLog) rig.Options {
-	return rig.Options{
-		Clusters: s, Name: "test", Spec: cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true},
-		Fill: fill.Options{Items: 20, Warehouses: 2, Counterparties: 10, Users: 3, Organisations: 1, Documents: 30},
-		Say:  t.say,
+// spec of the clusters that tests make.
+func spec() cluster.Spec {
+	return cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true}
+}
+
+func local(s *cluster.Store, t *progressLog) system.Local {
+	return system.Local{
+		Clusters: s,
+		Fill:     fill.Options{Items: 20, Warehouses: 2, Counterparties: 10, Users: 3, Organisations: 1, Documents: 30},
+		Say:      t.say,
 	}
 }
 
@@ -46,17 +51,17 @@ func TestRig(t *testing.T) {
 
 	t.Run("MakesWhatIsMissingAndStopsIt", func(t *testing.T) {
 		var said progressLog
-		r, err := rig.Up(ctx, options(clusters, &said))
+		r, err := local(clusters, &said).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(said.all) != 3 || strings.Contains(fmt.Sprint(said.all), "no copy") || !r.Started() {
 			t.Errorf("said %q, started %v", said.all, r.Started())
 		}
-		scale, err := rig.Scale(ctx, r.DSN().Secret())
-		if err != nil || !strings.Contains(scale, " documents, ") || !strings.Contains(scale, "20 items") ||
-			!strings.Contains(scale, "3 users") {
-			t.Errorf("scale %q, %v", scale, err)
+		base, err := system.Look(ctx, r.DSN().Secret())
+		if scale := base.String(); err != nil || !strings.Contains(scale, " documents, ") ||
+			!strings.Contains(scale, "20 items") || !strings.Contains(scale, "3 users") {
+			t.Errorf("scale %s, %v", base, err)
 		}
 		if _, there, err := postgres.Filled.Find(ctx, r.DSN().Secret()); err != nil || !there {
 			t.Errorf("the copy to go back to: %v, %v", there, err)
@@ -80,7 +85,7 @@ func TestRig(t *testing.T) {
 		}
 		defer func() { _ = server.Stop(ctx, cluster.Immediate) }()
 		var said progressLog
-		r, err := rig.Up(ctx, options(clusters, &said))
+		r, err := local(clusters, &said).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,11 +101,11 @@ func TestRig(t *testing.T) {
 	})
 
 	t.Run("RefusesASecondLoadUntilTheFirstHasEnded", func(t *testing.T) {
-		first, err := rig.Up(ctx, options(clusters, &progressLog{}))
+		first, err := local(clusters, &progressLog{}).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rig.Up(ctx, options(clusters, &progressLog{})); err == nil ||
+		if _, err := local(clusters, &progressLog{}).Rig(ctx, "test", spec()); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf("pid %d", os.Getpid())) {
 			t.Errorf("second load: %v", err)
 		}
@@ -110,7 +115,7 @@ func TestRig(t *testing.T) {
 		if err := first.Close(); err != nil {
 			t.Error(err)
 		}
-		second, err := rig.Up(ctx, options(clusters, &progressLog{}))
+		second, err := local(clusters, &progressLog{}).Rig(ctx, "test", spec())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,11 +125,10 @@ func TestRig(t *testing.T) {
 	})
 
 	t.Run("StopsItsServerWhenItFailsHalfWay", func(t *testing.T) {
-		o := options(clusters, &progressLog{})
-		o.Name = "half"
+		l := local(clusters, &progressLog{})
 		ctx, cancel := context.WithCancel(ctx)
-		o.Fill.Progress = func(fill.Progress) { cancel() }
-		if r, err := rig.Up(ctx, o); err == nil {
+		l.Fill.Progress = func(fill.Progress) { cancel() }
+		if r, err := l.Rig(ctx, "half", spec()); err == nil {
 			t.Fatalf("up: %+v", r)
 		}
 		c, err := clusters.Find("half")
@@ -142,17 +146,20 @@ func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
 	errs := make(chan error)
 	const several = 4
 	for range several {
-		go func() { errs <- rig.EnsureDatabase(ctx, c) }()
+		go func() {
+			_, err := system.EnsureDatabase(ctx, c)
+			errs <- err
+		}()
 	}
 	for range several {
 		if err := <-errs; err != nil {
 			t.Error(err)
 		}
 	}
-	if has, err := rig.HasDatabase(ctx, c); err != nil || !has {
+	if has, err := c.HasDatabase(ctx, system.Database); err != nil || !has {
 		t.Errorf("%v %v", has, err)
 	}
-	conn := clustertest.Connect(t, c.DSN(rig.Database).Secret(), "")
+	conn := clustertest.Connect(t, c.DSN(system.Database).Secret(), "")
 	var available, added bool
 	err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'plimsoll'),
 		EXISTS (SELECT FROM pg_extension WHERE extname = 'plimsoll')`).Scan(&available, &added)
@@ -162,18 +169,18 @@ func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
 }
 
 func TestBasesAreLikeWhenTheirRowsAre(t *testing.T) {
-	one := rig.Base{Documents: 2100, Catalogs: []rig.Catalog{{Name: "items", Rows: 1000}}, Size: "61 MB"}
+	one := system.Base{Documents: 2100, Catalogs: []system.Catalog{{Name: "items", Rows: 1000}}, Size: "61 MB"}
 	for _, c := range []struct {
 		name  string
-		other rig.Base
+		other system.Base
 		like  bool
 	}{
-		{"TheSameOfAnotherSize", rig.Base{Documents: 2100, Catalogs: one.Catalogs, Size: "70 MB"}, true},
-		{"AFewDocumentsMore", rig.Base{Documents: 2110, Catalogs: one.Catalogs}, true},
-		{"WorkedOn", rig.Base{Documents: 2300, Catalogs: one.Catalogs}, false},
-		{"OtherItems", rig.Base{Documents: 2100, Catalogs: []rig.Catalog{{Name: "items", Rows: 500}}}, false},
-		{"NoCatalogs", rig.Base{Documents: 2100}, false},
-		{"Empty", rig.Base{}, false},
+		{"TheSameOfAnotherSize", system.Base{Documents: 2100, Catalogs: one.Catalogs, Size: "70 MB"}, true},
+		{"AFewDocumentsMore", system.Base{Documents: 2110, Catalogs: one.Catalogs}, true},
+		{"WorkedOn", system.Base{Documents: 2300, Catalogs: one.Catalogs}, false},
+		{"OtherItems", system.Base{Documents: 2100, Catalogs: []system.Catalog{{Name: "items", Rows: 500}}}, false},
+		{"NoCatalogs", system.Base{Documents: 2100}, false},
+		{"Empty", system.Base{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if one.Like(c.other) != c.like || c.other.Like(one) != c.like {

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"plimsoll/ground/problem"
+	"plimsoll/lab/line"
+)
+
+// goOn is the hint after a search that has not ended.
+const goOn = "the same command with --resume continues"
+
+// judgeLine decides the exit code.
+func judgeLine(l *line.Line) error {
+	switch {
+	case l.Stopped == line.ByUser:
+		return problem.New(problem.Interrupted,
+			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
+	case !l.Complete:
+		return problem.New(problem.Threshold,
+			fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
+	case l.Open():
+		return problem.New(problem.Threshold,
+			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
+	case l.ServesNobody():
+		return problem.New(problem.Threshold, errors.New(l.Statement()), "lower --target")
+	case l.Answer == nil:
+		return problem.New(problem.Threshold, errors.New(l.Statement()), evidenceHint)
+	}
+	return nil
+}
+
+// judgeLines is the exit code's reason.
+func judgeLines(c *line.Comparison) error {
+	var none, void []string
+	for _, one := range c.Lines {
+		switch l := one.Line; {
+		case l.Open():
+			void = append(void, fmt.Sprintf("%s, %d users (%s)", l.Plan.Configuration, l.Unmeasured.Users,
+				l.Unmeasured.Why))
+		case l.Answer == nil:
+			none = append(none, l.Plan.Configuration+": "+l.Statement())
+		}
+	}
+	switch {
+	case c.Stopped == line.ByUser:
+		return problem.New(problem.Interrupted,
+			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
+	case !c.Complete:
+		return problem.New(problem.Threshold,
+			fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), goOn)
+	case len(void) > 0:
+		return problem.New(problem.Threshold, fmt.Errorf("not measured: %s", strings.Join(void, "; ")),
+			voidHint)
+	case len(none) > 0:
+		return problem.New(problem.Threshold,
+			fmt.Errorf("no load line: %s", strings.Join(none, "; ")), "")
+	case c.NothingFailed() != "":
+		return problem.New(problem.Threshold, errors.New(c.NothingFailed()), line.NothingFailedHint)
+	}
+	return nil
+}
+
+// evidenceHint is the hint after a search whose trials show too little.
+const evidenceHint = "let each trial have more operations: a longer --duration, or a shorter --think"
+
+// voidHint is the hint about void trials.
+const voidHint = "the same command without --resume starts over; use --from with fewer users, or --agents on other " +
+	"machines if the generator falls behind"

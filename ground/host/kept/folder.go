@@ -1,0 +1,136 @@
+package kept
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/problem"
+)
+
+// Folder of all results of one kind. Each has a folder of its own, named by its id:
+//
+//	ROOT/20260131-154500/report.html   the page
+//	ROOT/20260131-154500/FILE          the JSON, written after the page
+type Folder struct {
+	Root string
+	File string
+	Kind string // what a person calls such a result: "run"
+}
+
+// Latest stands for the id of the newest result.
+const Latest = "latest"
+
+const (
+	reportFile = "report.html"
+	idFormat   = "20060102-150405"
+)
+
+// Dir is the folder of a result.
+func (f Folder) Dir(id string) string { return filepath.Join(f.Root, id) }
+
+// ResultPath is the path of a result's JSON.
+func (f Folder) ResultPath(id string) string { return filepath.Join(f.Root, id, f.File) }
+
+// ReportPath is the path of a result's page.
+func (f Folder) ReportPath(id string) string { return filepath.Join(f.Root, id, reportFile) }
+
+// Begin makes the folder of a result and returns its id: the time (UTC), what is added to it, and a number where that
+// is taken.
+func (f Folder) Begin(at time.Time, added string) (id string, err error) {
+	if err := dirs.Private(f.Root); err != nil {
+		return "", f.Failed(err)
+	}
+	name := at.UTC().Format(idFormat) + added
+	id = name
+	for n := 2; n < 1000; n++ {
+		if err = os.Mkdir(f.Dir(id), 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		id = fmt.Sprintf("%s-%d", name, n)
+	}
+	return id, f.Failed(err)
+}
+
+// Failed is the problem of a result that cannot be stored; nil without an error.
+func (f Folder) Failed(err error) error { return f.Problem("store the "+f.Kind, err) }
+
+// Problem of something else that cannot be done in the folder.
+func (f Folder) Problem(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return problem.New(problem.Environment, fmt.Errorf("%s: %w", what, err),
+		"PLIMSOLL_STATE names another state directory")
+}
+
+// Save writes the page, if there is one, then the JSON. If there is no room for both, the JSON is stored without the
+// page.
+func (f Folder) Save(id string, page, tree func(io.Writer) error) (err error) {
+	if page != nil {
+		err = Write(f.ReportPath(id), page)
+	}
+	if err == nil || errors.Is(err, syscall.ENOSPC) {
+		if failed := Write(f.ResultPath(id), tree); failed != nil {
+			err = failed
+		}
+	}
+	return f.Failed(err)
+}
+
+// Has says whether the JSON of a result is stored.
+func (f Folder) Has(id string) bool {
+	_, err := os.Stat(f.ResultPath(id))
+	return err == nil
+}
+
+// IDs of all results that have their JSON, newest first.
+func (f Folder) IDs() (ids []string, err error) {
+	entries, err := os.ReadDir(f.Root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, f.Problem("list "+f.Kind+"s", err)
+	}
+	for _, e := range slices.Backward(entries) {
+		if f.Has(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Remove a result with everything in its folder.
+func (f Folder) Remove(id string) error { return f.Failed(os.RemoveAll(f.Dir(id))) }
+
+// Meant are the ids, newest first, that a person may mean: Latest, an id, or the beginning of some.
+func Meant(id string, ids []string) (found []string) {
+	for i, one := range ids {
+		switch {
+		case one == id, id == Latest && i == 0:
+			return []string{one}
+		case id != "" && strings.HasPrefix(one, id):
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// Fingerprint is equal for settings that are equal.
+func Fingerprint(settings any) string {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		panic(err) // only numbers and texts: cannot fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
