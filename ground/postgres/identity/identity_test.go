@@ -50,6 +50,18 @@ func TestIdentity_TellsServersApart(t *testing.T) {
 	}
 }
 
+// What anybody made on the server who may create objects there cannot stand in for the server's own.
+func TestIdentity_IsNotThatOfPlantedObjects(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	want := of(t, dsn)
+	clustertest.Value(t, dsn, "CREATE FUNCTION current_database() RETURNS text LANGUAGE sql AS $$ SELECT 'planted' $$")
+	clustertest.Value(t, dsn, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', "+
+		"pg_catalog.current_database()); END $$")
+	if got := of(t, dsn); got.Database != want.Database {
+		t.Errorf("the database is %q, want %q", got.Database, want.Database)
+	}
+}
+
 // A role without rights knows neither identifier nor folder; then the address must do.
 func TestIdentity_WithoutRights(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
