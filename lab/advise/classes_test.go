@@ -132,14 +132,14 @@ func settingsSetTwice(t *testing.T, b *bench) {
 }
 
 func librariesNotLoaded(t *testing.T, b *bench) {
-	b.configure(t, "nosuchlibrary.enabled = on\nonline_analyze.enable = on\ncron.database_name = 'x'\n")
+	b.configure(t, "nosuchlibrary.enabled = on\npg_hint_plan.enable_hint = on\ncron.database_name = 'x'\n")
 	dsn := b.database(t)
 	none(t, advised(t, dsn), "library:nosuch") // it may be an application's own
 	if a := waitForAdvice(t, dsn, "library:pg_cron"); a.Level != Note || a.Applicable() ||
 		!strings.Contains(a.Do[0], "install pg_cron first") {
 		t.Errorf("it is not installed: %+v", a)
 	}
-	a := waitForAdvice(t, dsn, "library:online_analyze")
+	a := waitForAdvice(t, dsn, "library:pg_hint_plan")
 	if a.Level != Problem || !a.Changes[0].Restart || !strings.Contains(a.Evidence[0], "user.conf, line 2") {
 		t.Errorf("advice %+v, want a problem with a restart that names file and line", a)
 	}
