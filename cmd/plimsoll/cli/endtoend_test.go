@@ -665,7 +665,7 @@ func (s *stand) ownLine(t *testing.T) {
 		l.Answer.Confirmed != 1 || len(l.Trials) < 2 || l.Plan.Reset != "template" {
 		t.Errorf("want a complete search with an answer of 1 to 150 users, got %+v", l)
 	}
-	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "no search with these settings was stopped")
+	plimsoll(t, append(args, "--resume")...).want(t, ExitUsage, "there is no stopped search with these settings")
 	plimsoll(t, "report", l.Trials[0].Run).want(t, ExitOK)
 	plimsoll(t, "run", "--scenario", path, "--cluster", s.one, "--users", "30", "--think", "100ms", "--duration",
 		"1s", "--ramp", "0s").wantRun(t)

@@ -37,7 +37,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 			[]string{"unknown flag --version", "hint: the command is 'plimsoll version'"}},
 		{"NothingStored", []string{"report"}, []string{"no run is stored in ", "hint: 'plimsoll run' creates one"}},
 		{"LineWithNothingToResume", []string{"line", "--resume"},
-			[]string{"no search with these settings was stopped", "hint: start one"}},
+			[]string{"there is no stopped search with these settings", "hint: start one"}},
 		{"CommonFlagMistyped", []string{"--jsno", "status"}, []string{"unknown flag --jsno", "did you mean --json?"}},
 		{"WrongNumber", []string{"run", "--users", "many"}, []string{`--users takes a whole number, not "many"`}},
 		{"NumberOutOfRange", []string{"run", "--users", "0"}, []string{"--users: must be between 1 and 100000, not 0"}},

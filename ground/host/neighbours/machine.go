@@ -58,9 +58,9 @@ func (m *Machine) End() Taken {
 	m.looks.Wait()
 	m.look()
 	t := Taken{For: time.Since(m.began)}
-	now, cores := readLost(), time.Duration(m.others.Cores)
+	now := readLost()
 	t.Others, t.Who = m.others.Share()
-	t.Steal = Part(m.first.steal, now.steal, t.For*cores)
+	t.Steal = Part(m.first.steal, now.steal, time.Duration(float64(m.others.Cores)*float64(t.For)))
 	t.Throttled = Part(m.first.Throttled, now.Throttled, t.For)
 	t.MemoryStall = Part(m.first.Memory, now.Memory, t.For)
 	return t

@@ -17,8 +17,8 @@ func TestAProgramThatForgetsToFlushAFolderIsNoticed(t *testing.T) {
 	all := t.TempDir()
 	program, base, data := filepath.Join(all, "calls"), filepath.Join(all, "base"), filepath.Join(all, "data")
 	journal := filepath.Join(all, "journal")
-	compile := exec.CommandContext(t.Context(), "cc", "-o", program, "../../postgres/storage/testdata/calls.c", "-lrt",
-		"-pthread")
+	compile := exec.CommandContext(t.Context(), "cc", "-o", program,
+		"../../../ground/postgres/storage/testdata/calls.c", "-lrt", "-pthread")
 	if out, err := compile.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
 		t.Skipf("NOT TESTED: no C compiler: %v", err)
 	} else if err != nil {
