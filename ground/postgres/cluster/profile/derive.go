@@ -1,6 +1,9 @@
 package profile
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Derive computes a profile's settings for a machine, without those that the server does not know (another version or
 // patchset) or was not built for.
@@ -10,6 +13,8 @@ func Derive(name Name, in Input) []Setting {
 	case Stock:
 	case Report:
 		settings = append(report(in), logging...)
+	case OneC:
+		settings = append(oneC(in), logging...)
 	default:
 		settings = append(tuned(in), logging...)
 	}
@@ -23,7 +28,8 @@ func Derive(name Name, in Input) []Setting {
 }
 
 func (in Input) takes(s Setting) bool {
-	if in.Knows != nil && !in.Knows(s.Name) {
+	ofLibrary := strings.Contains(s.Name, ".")
+	if in.Knows != nil && !ofLibrary && !in.Knows(s.Name) {
 		return false
 	}
 	return s.Name != walCompression || in.Accepts == nil || in.Accepts(s.Name, s.Value)

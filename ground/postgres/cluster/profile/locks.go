@@ -7,8 +7,15 @@ const (
 	smallMachine = 4 * gB
 )
 
-func (m share) locks() []Setting {
+func (m share) locksPerTransaction() int {
 	if m.bytes < smallMachine {
+		return locksSmall
+	}
+	return locksFull
+}
+
+func (m share) locks() []Setting {
+	if m.locksPerTransaction() == locksSmall {
 		return []Setting{set("max_locks_per_transaction", locksSmall, "a transaction holds hundreds of temp tables "+
 			"and their indexes; less than the field report's %d, whose table is too large below 4GB", locksFull)}
 	}

@@ -67,6 +67,17 @@ func TestReport(t *testing.T) {
 	}
 }
 
+func TestOneC(t *testing.T) {
+	for _, m := range machines {
+		if slices.Contains([]string{"smallest-vm", "laptop", "field-report", "container-on-15"}, m.name) {
+			m.in.Knows = knownTo(m.in.Version)
+			m.in.Library = func(string) bool { return m.in.Version >= 18 }
+			golden.Compare(t, "testdata/1c-"+m.name+".conf",
+				profile.Render(profile.OneC, m.in, profile.Derive(profile.OneC, m.in)))
+		}
+	}
+}
+
 func TestStock(t *testing.T) {
 	in := machines[0].in
 	golden.Compare(t, "testdata/stock.conf", profile.Render(profile.Stock, in, profile.Derive(profile.Stock, in)))
@@ -85,17 +96,26 @@ func knownTo(version int) func(string) bool {
 
 func TestTuned_IsNeverLossy(t *testing.T) {
 	for _, m := range machines {
-		got := map[string]string{}
-		for _, s := range profile.Derive(profile.Tuned, m.in) {
-			got[s.Name] = s.Value
-			if s.Reason == "" {
-				t.Errorf("%s: %s has no reason", m.name, s.Name)
-			}
+		neverLossy(t, m.name, profile.Tuned, m.in)
+		neverLossy(t, m.name, profile.OneC, m.in)
+	}
+}
+
+func neverLossy(t *testing.T, machine string, name profile.Name, in profile.Input) {
+	t.Helper()
+	got := map[string]string{}
+	for _, s := range profile.Derive(name, in) {
+		if got[s.Name] != "" {
+			t.Errorf("%s: %s is there twice", machine, s.Name)
 		}
-		for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit", "autovacuum"} {
-			if got[name] != "on" {
-				t.Errorf("%s: %s is %q", m.name, name, got[name])
-			}
+		got[s.Name] = s.Value
+		if s.Reason == "" {
+			t.Errorf("%s: %s has no reason", machine, s.Name)
+		}
+	}
+	for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit", "autovacuum"} {
+		if got[name] != "on" {
+			t.Errorf("%s: %s is %q", machine, name, got[name])
 		}
 	}
 }
@@ -143,7 +163,8 @@ func TestTuned_IsAcceptedByTheServer(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			in := m.in
 			in.Version, in.Knows, in.Accepts = srv.Major(), known.Has, known.Accepts
-			for _, name := range []profile.Name{profile.Tuned, profile.Report} {
+			in.Library = srv.HasLibrary
+			for _, name := range profile.Names {
 				if bad := refused(t, srv, profile.Render(name, in, profile.Derive(name, in))); bad != "" {
 					t.Errorf("%s: %s", name, bad)
 				}

@@ -19,7 +19,7 @@ func report(in Input) []Setting {
 	all := []Setting{
 		set("max_connections", connections, "%s, as far as the lock table of %d locks for each takes at most an "+
 			"eighth of the memory (field report: %d)", given, locksFull, reportConnections),
-		set("shared_buffers", Bytes(max(tidy(m.bytes/4), 128*mB)), "%s: 25 %% of the memory", given),
+		set("shared_buffers", Bytes(m.sharedBuffers()), "%s: 25 %% of the memory", given),
 		set("temp_buffers", "256MB", "%s: with all connections that is more than the machine has", given),
 		set("work_mem", "256MB", given),
 		set("bgwriter_delay", "20ms", given), set("bgwriter_lru_maxpages", 500, given),

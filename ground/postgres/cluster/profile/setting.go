@@ -18,10 +18,11 @@ const (
 	Stock Name = "stock" // PostgreSQL's own defaults; only the log settings are ours
 	// Report has the settings of the field report as it gives them; they lose commits in a crash.
 	Report Name = "report"
+	OneC   Name = "1c" // for a 1C server, derived from the machine
 )
 
 // Names of all, the default first.
-var Names = []Name{Tuned, Stock, Report}
+var Names = []Name{Tuned, Stock, Report, OneC}
 
 // Setting is one line of the configuration, with its reason.
 type Setting struct {
@@ -38,6 +39,8 @@ type Input struct {
 	Knows   func(name string) bool // whether the server has this setting; nil is yes
 	// Accepts tells whether the server was built for a value of a setting; nil is yes.
 	Accepts func(name, value string) bool
+	// Library tells whether the server has a library to preload; nil is yes.
+	Library func(name string) bool
 }
 
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)

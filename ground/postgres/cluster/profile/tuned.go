@@ -28,24 +28,39 @@ func (m share) connections() []Setting {
 }
 
 func (m share) memory() []Setting {
-	buffers := max(tidy(m.bytes/4), 128*mB)
 	return []Setting{
-		set("shared_buffers", Bytes(buffers), "25 %% of the memory"),
-		set("huge_pages", "try", "if the system reserves them: the page tables of hundreds of sessions "+
-			"over shared_buffers shrink"),
-		set("effective_cache_size", Bytes(tidy(m.bytes*3/4)),
-			"75 %% of the memory: shared_buffers and the system's cache, for the planner's estimates"),
+		set("shared_buffers", Bytes(m.sharedBuffers()), "25 %% of the memory"),
+		m.hugePages(), m.cacheSize(),
 		set("temp_buffers", Bytes(m.tempBuffers()),
 			"1/4 of the memory over all %d connections, 8MB to 256MB (field report): a session never releases them",
 			m.maxConnections()),
 		set("work_mem", Bytes(m.workMem()),
 			"1/4 of the memory over %d active sessions with four sorts or hashes each, 4MB to 256MB (field report)",
 			m.active()),
-		set("maintenance_work_mem", Bytes(clamp(tidy(m.bytes/16), 64*mB, 2*gB)),
-			"1/16 of the memory, at most 2GB: loading a base is mostly CREATE INDEX"),
-		set("autovacuum_work_mem", Bytes(clamp(tidy(m.bytes/32/int64(m.workers())), 16*mB, gB)),
-			"1/32 of the memory over %d workers: otherwise each takes maintenance_work_mem", m.workers()),
+		m.maintenance(), m.autovacuumMemory(),
 	}
+}
+
+func (m share) sharedBuffers() int64 { return max(tidy(m.bytes/4), 128*mB) }
+
+func (m share) hugePages() Setting {
+	return set("huge_pages", "try", "if the system reserves them: the page tables of hundreds of sessions over "+
+		"shared_buffers shrink")
+}
+
+func (m share) cacheSize() Setting {
+	return set("effective_cache_size", Bytes(tidy(m.bytes*3/4)),
+		"75 %% of the memory: shared_buffers and the system's cache, for the planner's estimates")
+}
+
+func (m share) maintenance() Setting {
+	return set("maintenance_work_mem", Bytes(clamp(tidy(m.bytes/16), 64*mB, 2*gB)),
+		"1/16 of the memory, at most 2GB: loading a base is mostly CREATE INDEX")
+}
+
+func (m share) autovacuumMemory() Setting {
+	return set("autovacuum_work_mem", Bytes(clamp(tidy(m.bytes/32/int64(m.workers())), 16*mB, gB)),
+		"1/32 of the memory over %d workers: otherwise each takes maintenance_work_mem", m.workers())
 }
 
 func (m share) tempBuffers() int64 {

@@ -1,6 +1,9 @@
 package profile
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
 	maxWalMin = 1 * gB
@@ -24,23 +27,41 @@ func (m share) maxWal() int64 {
 }
 
 func (m share) wal() []Setting {
-	return append([]Setting{
+	return slices.Concat(m.whole(), []Setting{durable("the headline is measured with durable acknowledgement; a " +
+		"faster, lossy run is shown next to it")}, m.minimalLog(), m.checkpoints(), m.groupCommit())
+}
+
+// whole is what keeps the base whole.
+func (m share) whole() []Setting {
+	return []Setting{
 		set("fsync", "on", "never off: a power cut could lose the whole base, and loading gains only a tenth"),
 		set("full_page_writes", "on", "never off: torn pages could not be recovered"),
 		set(walCompression, "lz4", "the first change of each page after a checkpoint logs the whole page, most of the "+
 			"log of a load that has just begun; they shrink to half"),
-		set("synchronous_commit", "on", "not off as in the field report: the headline is measured with durable "+
-			"acknowledgement; a faster, lossy run is shown next to it"),
+	}
+}
+
+func durable(why string) Setting {
+	return set("synchronous_commit", "on", "not off as in the field report: %s", why)
+}
+
+func (m share) minimalLog() []Setting {
+	return []Setting{
 		set("wal_level", "minimal", "as in the field report: bulk loads into new tables skip the log, and locks of "+
 			"temp tables need no transaction ID; for replicas or base backups change it in user.conf"),
 		set("max_wal_senders", 0, "required by wal_level minimal"),
+	}
+}
+
+func (m share) checkpoints() []Setting {
+	return []Setting{
 		set("checkpoint_timeout", "20min", "as in the field report: fewer full-page images; recovery takes longer"),
 		set("max_wal_size", Bytes(m.maxWal()),
 			"a tenth of the free disk as a power of two, 1GB to 12GB (field report)"),
 		set("min_wal_size", Bytes(m.maxWal()/4),
 			"a quarter of it stays ready, so that a burst does not wait for new segments"),
 		set("checkpoint_completion_target", "0.9", "as in the field report: checkpoints are spread out"),
-	}, m.groupCommit()...)
+	}
 }
 
 // groupCommit: the field report had commit_delay 1000 with synchronous_commit off, where it has no effect. With durable
