@@ -30,11 +30,17 @@ type bench struct {
 }
 
 func setup(t *testing.T, kept cluster.LogKept) *bench {
-	b := &bench{t: t, clusters: cluster.Open(clustertest.State(t)), ctx: patience.Context(t)}
+	return setupIn(t, clustertest.State(t), kept, func(*cluster.Spec) {})
+}
+
+// setupIn a state directory a cluster whose spec is changed.
+func setupIn(t *testing.T, state string, kept cluster.LogKept, change func(*cluster.Spec)) *bench {
+	b := &bench{t: t, clusters: cluster.Open(state), ctx: patience.Context(t)}
 	b.clusters.LockWait = patience.Max
 	b.clusters.Copied = func(done, _ int64) { b.shown = max(b.shown, done) }
 	spec := clustertest.Copied(clustertest.Spec())
 	spec.Log = kept
+	change(&spec)
 	c, err := b.clusters.Create(b.ctx, "a", spec)
 	check(t, err)
 	if _, err := c.Server().Program("pg_verifybackup"); err != nil {
@@ -66,7 +72,7 @@ func (b *bench) value(c *cluster.Cluster, sql string) string {
 // wantRestored restores, starts and looks which rows are there.
 func (b *bench) wantRestored(id, name string, at backup.Point, rows string) {
 	b.t.Helper()
-	c, err := b.backups.Restore(b.ctx, id, name, at)
+	c, err := b.backups.Restore(b.ctx, id, name, at, backup.Places{})
 	check(b.t, err)
 	p := b.start(c)
 	if got := b.value(c, "SELECT string_agg(n::text, ',' ORDER BY n) FROM kept"); got != rows {
@@ -108,15 +114,15 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 	}
 
 	t.Run("NotOverAClusterThatIsThere", func(t *testing.T) {
-		_, err := b.backups.Restore(b.ctx, r.ID, "a", backup.Point{})
+		_, err := b.backups.Restore(b.ctx, r.ID, "a", backup.Point{}, backup.Places{})
 		problemtest.Want(t, err, problem.Usage, "already exists", "--into")
 	})
 	t.Run("NotToAPointBeforeIt", func(t *testing.T) {
-		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "0/1"})
+		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "0/1"}, backup.Places{})
 		problemtest.Want(t, err, problem.Usage, "before the end of backup", "older")
 	})
 	t.Run("NotBeyondTheLog", func(t *testing.T) {
-		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"})
+		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"}, backup.Places{})
 		problemtest.Want(t, err, problem.Usage, "the log ends before FF/0", "latest")
 		if _, err := b.clusters.Find("x"); err == nil {
 			t.Error("the cluster of the failed restore is left")
@@ -125,7 +131,7 @@ func TestBackup_IsRestoredToAnyMoment(t *testing.T) {
 	t.Run("NotWhenAFileHasChanged", func(t *testing.T) {
 		file := filepath.Join(b.clusters.BackupDir(), r.ID, "data", "PG_VERSION")
 		check(t, os.WriteFile(file, []byte("99\n"), 0o600))
-		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{})
+		_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{}, backup.Places{})
 		problemtest.Want(t, err, problem.Threshold, "is damaged", "PG_VERSION")
 	})
 	t.Run("RemovedItsArchivedLogGoesToo", func(t *testing.T) {
@@ -200,7 +206,7 @@ func TestBackup_IsWholeOrNone(t *testing.T) {
 			t.Error("it is still there")
 		}
 		t.Run("WithoutAnArchiveToItsEndAlone", func(t *testing.T) {
-			_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"})
+			_, err := b.backups.Restore(b.ctx, r.ID, "x", backup.Point{LSN: "FF/0"}, backup.Places{})
 			problemtest.Want(t, err, problem.Usage, "no log after its end", "--log archive")
 		})
 	})

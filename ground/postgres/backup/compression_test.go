@@ -31,7 +31,7 @@ func TestRestore_WithAServerThatCannotReadTheLog(t *testing.T) {
 		t.Errorf("the record says %q", r.Compression)
 	}
 	l.Lose(t)
-	_, err = b.backups.Restore(b.ctx, r.ID, "b", backup.Point{})
+	_, err = b.backups.Restore(b.ctx, r.ID, "b", backup.Point{}, backup.Places{})
 	if err == nil || problem.ClassOf(err) != problem.Environment ||
 		!strings.Contains(err.Error(), "compressed with lz4") || !strings.Contains(problem.HintOf(err), "--with-lz4") {
 		t.Errorf("%v, hint %q", err, problem.HintOf(err))

@@ -21,6 +21,8 @@ const (
 	recordFile = "plimsoll-backup.json"
 	// format is raised when an older Plimsoll cannot handle newer backups.
 	format = 1
+	// spacesFormat is that of backups with tablespaces, whose restore by an older one would write into the backup.
+	spacesFormat = 2
 )
 
 // Record describes a complete, verified backup.
@@ -74,9 +76,9 @@ func (s *Store) Find(id string) (r Record, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("read backup %s: %w", id, err)
 	}
-	if r.Format != format || r.ID != id {
+	if r.Format < format || r.Format > spacesFormat || r.ID != id {
 		return r, problem.New(problem.Environment, fmt.Errorf("backup %s has format %d and the name %q, this Plimsoll "+
-			"reads format %d", id, r.Format, r.ID, format), "use the version of Plimsoll that took it")
+			"reads format %d", id, r.Format, r.ID, spacesFormat), "use the version of Plimsoll that took it")
 	}
 	return r, nil
 }

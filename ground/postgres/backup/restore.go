@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,9 +116,16 @@ func parseLSN(text string) (uint64, error) {
 	return h<<32 | l, nil
 }
 
+// Places are where a restored cluster has what the backup's had on other disks. By default it has folders of its own
+// next to those.
+type Places struct {
+	Tablespaces []cluster.Tablespace
+	WalDir      string
+}
+
 // Restore verifies a backup and creates a new, stopped cluster from it, as it was at a point. Existing clusters stay as
 // they are.
-func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluster.Cluster, error) {
+func (s *Store) Restore(ctx context.Context, id, name string, at Point, in Places) (*cluster.Cluster, error) {
 	r, err := s.Find(id)
 	if err != nil {
 		return nil, err
@@ -138,6 +146,10 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 	}
 	if err := cluster.ReadsLog(ctx, srv, r.Compression, r.Server); err != nil {
 		return nil, fmt.Errorf("restore backup %s: %w", id, err)
+	}
+	spaces, err := r.placed(in.Tablespaces)
+	if err != nil {
+		return nil, err
 	}
 	r = s.withoutLostArchive(r)
 	if err := r.checkPoint(at); err != nil {
@@ -161,7 +173,8 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 		return nil, err
 	}
 	spec := cluster.Spec{Engine: r.Engine, Profile: r.Profile, Memory: r.Memory, Settings: r.Settings,
-		Unsafe: r.Unsafe, SocketOnly: r.SocketOnly, Log: cluster.ReplicaLog}
+		Unsafe: r.Unsafe, SocketOnly: r.SocketOnly, Log: cluster.ReplicaLog,
+		Tablespaces: spaces, WalDir: cmp.Or(in.WalDir, r.WalDir)}
 	from := cluster.Backup{Data: s.data(id), Password: password, UserConf: filepath.Join(s.path(id), "user.conf"),
 		Major: r.Server.Major(), Bytes: r.Bytes}
 	c, err := s.clusters.Restore(ctx, name, spec, from, s.recovery(r, at))
@@ -170,6 +183,20 @@ func (s *Store) Restore(ctx context.Context, id, name string, at Point) (*cluste
 			"--point latest restores to the end of the log")
 	}
 	return c, err
+}
+
+// placed are the backup's tablespaces, in other folders where the user named some.
+func (r Record) placed(in []cluster.Tablespace) ([]cluster.Tablespace, error) {
+	all := slices.Clone(r.Tablespaces)
+	for _, named := range in {
+		i := slices.IndexFunc(all, func(t cluster.Tablespace) bool { return t.Name == named.Name })
+		if i < 0 {
+			return nil, problem.New(problem.Usage, fmt.Errorf("backup %s has no tablespace %s", r.ID, named.Name),
+				"leave out --tablespace "+named.Name)
+		}
+		all[i].Dir = named.Dir
+	}
+	return all, nil
 }
 
 // withoutLostArchive: a backup that was copied without its archive can be restored to its end.

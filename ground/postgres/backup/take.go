@@ -45,11 +45,14 @@ func (s *Store) Take(ctx context.Context, c *cluster.Cluster) (r Record, err err
 	}
 	began := time.Now()
 	s.Step("copying")
-	data, err := c.CopyTo(ctx, dir)
+	data, spaces, err := c.CopyTo(ctx, dir)
 	if err != nil {
 		return r, fmt.Errorf("back up %s: %w", c.Name(), err)
 	}
 	r = Record{Format: format, Cluster: c.Name(), Base: c.Base(), TakenAt: time.Now().UTC().Truncate(time.Millisecond)}
+	if r.Tablespaces = spaces; len(spaces) > 0 {
+		r.Format = spacesFormat
+	}
 	s.Step("verifying")
 	if err := r.examine(ctx, data); err != nil {
 		return r, fmt.Errorf("back up %s: %w", c.Name(), err)

@@ -85,7 +85,8 @@ func TestReplica_TakesNoOtherStandbysSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	primary := &Cluster{store: s, dir: s.path("p"), marker: marker{Name: "p"}}
-	err := s.fillReplica(t.Context(), s.path(".a__b~1"), installation.Server{}, nil, Spec{ReplicaOf: primary})
+	err := s.fillReplica(t.Context(), s.path(".a__b~1"), installation.Server{}, nil, Spec{ReplicaOf: primary},
+		marker{}, nil)
 	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "a-b has the slot") {
 		t.Errorf("error %v, want a usage error that a-b has the slot", err)
 	}

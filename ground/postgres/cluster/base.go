@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"plimsoll/ground/host/process"
@@ -27,6 +28,9 @@ type Base struct {
 	Standby  bool                `json:"standby,omitempty"` // it was taken from a standby
 	// SocketOnly: it had no port
 	SocketOnly bool `json:"socket_only,omitempty"`
+	// Tablespaces are those that the copy carries, WalDir where the cluster had its log.
+	Tablespaces []Tablespace `json:"tablespaces,omitempty"`
+	WalDir      string       `json:"wal_dir,omitempty"`
 	// Compression of the log, which a server that restores it must have been built with; unknown in older backups.
 	Compression string `json:"wal_compression,omitempty"`
 }
@@ -44,7 +48,7 @@ type Backup struct {
 func (c *Cluster) Base() Base {
 	b := Base{Engine: c.Engine, Server: c.Server(), Profile: c.Profile, Memory: c.Memory,
 		Settings: c.marker.Settings, Unsafe: c.Unsafe, Standby: c.ReplicaOf != "", SocketOnly: c.SocketOnly,
-		Compression: c.logCompression()}
+		Compression: c.logCompression(), WalDir: c.WalDir}
 	// The folder is remembered also where nothing is archived any more; a standby archives nothing.
 	if c.Log == ArchiveLog && c.ReplicaOf == "" {
 		b.Archive = c.Archive
@@ -52,33 +56,49 @@ func (c *Cluster) Base() Base {
 	return b
 }
 
-// CopyTo copies the running cluster's data, its password and the user's settings to a folder, where the data get a
-// folder of their own.
-func (c *Cluster) CopyTo(ctx context.Context, dir string) (data string, err error) {
+// CopyTo copies the running cluster's data, its password and the user's settings to a folder, where the data and each
+// tablespace get a folder of their own; the data find them wherever that folder is moved.
+func (c *Cluster) CopyTo(ctx context.Context, dir string) (data string, spaces []Tablespace, err error) {
 	if err := c.MayStream(ctx); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	account, err := c.account()
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	copied, err := c.spaces(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	number := func(t Tablespace) string { return strconv.FormatUint(uint64(t.OID), 10) }
+	args, err := mapped(copied, account, func(t Tablespace) string { return filepath.Join(dir, ownSpaces, number(t)) })
+	if err != nil {
+		return "", nil, err
 	}
 	data = filepath.Join(dir, "data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		return "", environment(err)
-	}
-	if err := account.Own(data); err != nil {
-		return "", environment(err)
+	if err := errors.Join(os.Mkdir(data, 0o700), account.Own(data)); err != nil {
+		return "", nil, environment(err)
 	}
 	password := c.password()
 	handed := filepath.Join(dir, streamPass)
 	if err := writeFile(handed, []byte(passLine+password+"\n"), 0o600); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer os.Remove(handed)
 	if err := errors.Join(account.Own(handed), writePassword(dir, password), c.copyUserConf(dir)); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return data, c.copyRunning(ctx, c.Server(), account, data, handed, nil)
+	if err := c.copyRunning(ctx, c.Server(), account, data, handed, args); err != nil {
+		return "", nil, err
+	}
+	for _, t := range copied {
+		to := filepath.Join("..", "..", ownSpaces, number(t.Tablespace)) // from data/pg_tblspc
+		if err := relink(data, account, t.OID, to); err != nil {
+			return "", nil, err
+		}
+		spaces = append(spaces, t.Tablespace)
+	}
+	return data, spaces, nil
 }
 
 // Program runs a program of an installation on a data folder, as the owner of the data, and gives what it printed.

@@ -117,6 +117,16 @@ func (s *Store) create(ctx context.Context, name string, spec Spec) (err error) 
 			return err
 		}
 	}
+	var copied []space
+	if spec.ReplicaOf != nil {
+		if copied, err = spec.ReplicaOf.spaces(ctx); err != nil {
+			return err
+		}
+		spec.WalDir = spec.ReplicaOf.WalDir
+		for _, t := range copied {
+			spec.Tablespaces = append(spec.Tablespaces, t.Tablespace)
+		}
+	}
 	growing, err := os.MkdirTemp(s.dir(), leftoverPrefix(name)+"*")
 	if err != nil {
 		return environment(err)
@@ -135,8 +145,16 @@ func (s *Store) create(ctx context.Context, name string, spec Spec) (err error) 
 	if err := m.write(growing); err != nil {
 		return err
 	}
-	if err := s.fill(ctx, growing, srv, account, spec); err != nil {
+	if err := s.makeOutside(m, account, m.outsides()); err != nil {
 		return err
+	}
+	if err := s.fill(ctx, growing, srv, account, spec, m, copied); err != nil {
+		return err
+	}
+	if m.WalDir != "" {
+		if err := moveLog(ctx, srv, account, filepath.Join(growing, "data"), m.outsideLog().files()); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(growing, s.path(name)); err != nil {
 		return environment(err)
@@ -152,6 +170,7 @@ func (s *Store) marker(name string, spec Spec, srv installation.Server) marker {
 		Settings:     spec.Settings,
 		FlushLatency: latencyText(spec.FlushLatency),
 		Unsafe:       spec.Unsafe, CreatedAt: time.Now().UTC().Truncate(time.Second),
+		Tablespaces: spec.Tablespaces, WalDir: spec.WalDir, OutsideID: newPassword(),
 	}
 	if m.Profile == "" {
 		m.Profile = profile.Tuned
@@ -180,7 +199,7 @@ func engineOf(asked string, found installation.Server) string {
 // fill makes the folder's content. All but the data and the socket belongs to the user who runs us: the server must not
 // change files that we trust.
 func (s *Store) fill(ctx context.Context, dir string, srv installation.Server, account *process.Account,
-	spec Spec) error {
+	spec Spec, m marker, copied []space) error {
 	if account != nil { // who must be able to pass through it
 		if err := os.Chmod(dir, 0o755); err != nil {
 			return environment(err)
@@ -212,9 +231,9 @@ func (s *Store) fill(ctx context.Context, dir string, srv installation.Server, a
 	case spec.DataOf != nil:
 		return copyData(ctx, srv, account, spec.DataOf.DataDir(), data)
 	case spec.ReplicaOf != nil:
-		return s.fillReplica(ctx, dir, srv, account, spec)
+		return s.fillReplica(ctx, dir, srv, account, spec, m, copied)
 	case spec.restore != nil:
-		return s.fillRestored(ctx, dir, srv, account, spec.restore)
+		return s.fillRestored(ctx, dir, srv, account, spec.restore, m)
 	}
 	handed, err := passwordFile(dir, password, account.Own)
 	if err != nil {

@@ -59,6 +59,9 @@ func (s *Store) destroyLocked(ctx context.Context, name string, l *lock.Lock) er
 		return environment(fmt.Errorf("destroy cluster %s: %w", name, errors.Join(err, os.Remove(going))))
 	}
 	_ = os.Remove(s.loadPath(name)) // left by a killed load
+	if err := c.missingOutside(); err != nil {
+		s.say("note: %v; it is not removed", err)
+	}
 	if err := errors.Join(removeCluster(going), c.removeSocketDir(account)); err != nil {
 		return fmt.Errorf("destroy cluster %s: %w", name, err)
 	}

@@ -56,6 +56,11 @@ func removeCluster(dir string) error {
 		return environment(fmt.Errorf("remove cluster: %w", err))
 	}
 	ReleaseMemory(filepath.Join(dir, "data"))
+	if m, err := readMarker(dir); err == nil {
+		if err := m.removeOutside(); err != nil {
+			return fmt.Errorf("remove cluster: %w", err)
+		}
+	}
 	for _, e := range entries {
 		if e.Name() == MarkerFile {
 			continue

@@ -19,6 +19,8 @@ const (
 	MarkerFile = "plimsoll-cluster.json"
 	// markerFormat is raised when an older Plimsoll cannot handle newer clusters.
 	markerFormat = 1
+	// outsideFormat is that of clusters with folders on other disks, which an older one would leave behind.
+	outsideFormat = 2
 )
 
 // marker is the stored description of a cluster.
@@ -38,6 +40,10 @@ type marker struct {
 	FlushLatency string    `json:"flush_latency,omitempty"`
 	Unsafe       bool      `json:"unsafe,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
+	// Folders on other disks.
+	Tablespaces []Tablespace `json:"tablespaces,omitempty"`
+	WalDir      string       `json:"wal_dir,omitempty"`
+	OutsideID   string       `json:"outside_id,omitempty"` // which folders there are this cluster's
 	replication
 }
 
@@ -70,9 +76,9 @@ func readMarker(dir string) (m marker, err error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("read marker in %s: %w", dir, err)
 	}
-	if m.Format != markerFormat {
+	if m.Format < markerFormat || m.Format > outsideFormat {
 		return m, problem.New(problem.Environment,
-			fmt.Errorf("cluster in %s has format %d, this Plimsoll supports %d", dir, m.Format, markerFormat),
+			fmt.Errorf("cluster in %s has format %d, this Plimsoll supports %d", dir, m.Format, outsideFormat),
 			"use the version of Plimsoll that created it")
 	}
 	return m, nil
@@ -90,6 +96,10 @@ func (s *Store) markerOf(name string) (marker, error) {
 }
 
 func (m marker) write(dir string) error {
+	m.Format = markerFormat
+	if len(m.outsides()) > 0 {
+		m.Format = outsideFormat
+	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write marker: %w", err)

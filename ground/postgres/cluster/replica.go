@@ -62,7 +62,7 @@ const streamPass = "stream.pgpass"
 
 // fillReplica copies the primary, which runs, and makes the copy a standby.
 func (s *Store) fillReplica(ctx context.Context, dir string, srv installation.Server, account *process.Account,
-	spec Spec) error {
+	spec Spec, m marker, copied []space) error {
 	primary := spec.ReplicaOf
 	name := replicaName(dir)
 	slot := slotName(name)
@@ -84,8 +84,18 @@ func (s *Store) fillReplica(ctx context.Context, dir string, srv installation.Se
 	}
 	// We hold the lock of a name that no cluster has: a slot of this name was left by a killed command.
 	primary.dropSlot(ctx, slot)
-	args := []string{"--create-slot", "--slot", slot}
-	err := primary.copyRunning(ctx, srv, account, filepath.Join(dir, "data"), pass, args)
+	args, err := mapped(copied, account, func(t Tablespace) string { return m.location(dir, t) })
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(dir, "data")
+	args = append(args, "--create-slot", "--slot", slot)
+	err = primary.copyRunning(ctx, srv, account, data, pass, args)
+	for _, t := range copied {
+		if err == nil {
+			err = relink(data, account, t.OID, m.location(s.path(name), t.Tablespace))
+		}
+	}
 	if err == nil {
 		err = errors.Join(primary.copyUserConf(dir), signalFile(filepath.Join(dir, "data", standbySignal), account))
 	}
@@ -134,21 +144,15 @@ func (c *Cluster) MayStream(ctx context.Context) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	var level string
 	var senders int
-	var elsewhere bool
-	if err := conn.QueryRow(ctx, `SELECT current_setting('wal_level'), current_setting('max_wal_senders')::int,
-		EXISTS (SELECT FROM pg_tablespace WHERE spcname NOT IN ('pg_default', 'pg_global'))`).
-		Scan(&level, &senders, &elsewhere); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT current_setting('wal_level'), current_setting('max_wal_senders')::int`).
+		Scan(&level, &senders); err != nil {
 		return c.wrap(err)
 	}
-	switch {
-	case level == "minimal" || senders == 0:
+	if level == "minimal" || senders == 0 {
 		return problem.New(problem.Environment,
 			c.wrap(fmt.Errorf("it runs with wal_level=%s and max_wal_senders=%d: its log is not enough for a copy of "+
 				"the running server", level, senders)),
 			fmt.Sprintf("restart it with more: plimsoll down %s && plimsoll up %s --log replica", c.Name(), c.Name()))
-	case elsewhere:
-		return problem.New(problem.Environment, c.wrap(errors.New("it has tablespaces: a copy would write to their "+
-			"folders")), "move their tables to pg_default and drop them")
 	}
 	return nil
 }

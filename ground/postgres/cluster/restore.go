@@ -29,12 +29,15 @@ func (s *Store) Restore(ctx context.Context, name string, spec Spec, from Backup
 // fillRestored copies the data of a backup, and has the server end the copy's history at a point of the log, on a new
 // timeline.
 func (s *Store) fillRestored(ctx context.Context, dir string, srv installation.Server, account *process.Account,
-	from *Backup) error {
-	if err := Room(dir, from.Bytes); err != nil {
+	from *Backup, m marker) error {
+	if err := m.roomFor(dir, from); err != nil {
 		return err
 	}
 	data := filepath.Join(dir, "data")
 	if err := copyData(ctx, srv, account, from.Data, data); err != nil {
+		return err
+	}
+	if err := m.fillSpaces(ctx, dir, s.path(m.Name), srv, account, from); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(from.UserConf)

@@ -15,6 +15,9 @@ import (
 // KeepData copies the data of a stopped cluster next to them, for Rewind; only a complete copy has its final name. It
 // is for clusters that tests throw away.
 func (c *Cluster) KeepData(ctx context.Context) error {
+	if len(c.outsides()) > 0 {
+		return c.wrap(errors.New("it has folders on other disks, which a copy of its data would share"))
+	}
 	if err := removeFile(c.rewoundPath()); err != nil {
 		return environment(c.wrap(err))
 	}

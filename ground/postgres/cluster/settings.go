@@ -43,6 +43,13 @@ func (c *Cluster) settings(ctx context.Context, srv installation.Server) ([]prof
 	if err != nil {
 		return nil, profile.Input{}, fmt.Errorf("inspect the machine: %w", err)
 	}
+	if c.WalDir != "" { // the log is planned by its own disk
+		disk, err := machine.Read(c.outsideLog().path)
+		if err != nil {
+			return nil, profile.Input{}, fmt.Errorf("inspect the log's disk: %w", err)
+		}
+		facts.DiskFreeBytes = disk.DiskFreeBytes
+	}
 	memory, err := profile.ParseMemory(c.Memory, facts.MemoryBytes)
 	if err != nil {
 		return nil, profile.Input{}, err
@@ -52,7 +59,7 @@ func (c *Cluster) settings(ctx context.Context, srv installation.Server) ([]prof
 		return nil, profile.Input{}, err
 	}
 	in := profile.Input{Machine: facts, Memory: memory, Version: srv.Major(), Knows: knows.Has,
-		Accepts: knows.Accepts}
+		Accepts: knows.Accepts, Library: srv.HasLibrary}
 	settings := profile.Derive(c.Profile, in)
 	if err := knows.Err(); err != nil {
 		return nil, profile.Input{}, err
@@ -64,7 +71,8 @@ func (c *Cluster) settings(ctx context.Context, srv installation.Server) ([]prof
 	if err != nil {
 		return nil, profile.Input{}, err
 	}
-	return append(append(settings, kept...), c.extraSettings()...), in, nil
+	settings = append(append(settings, c.tempSettings()...), kept...)
+	return append(settings, c.extraSettings()...), in, nil
 }
 
 func (c *Cluster) extraSettings() []profile.Setting {

@@ -26,7 +26,7 @@ type Spec struct {
 	// Engine is plimsoll, vanilla, stock, system or the folder of a prefix. Defaults to our build, or if that is
 	// missing to the newest installed server.
 	Engine string
-	// Profile is tuned, stock or report. Defaults to tuned.
+	// Profile is tuned, stock, report or 1c. Defaults to tuned.
 	Profile profile.Name
 	// Memory is the share of the machine's RAM that the tuned profile plans with: "50%" or "4GB". Defaults to all of
 	// it.
@@ -50,6 +50,10 @@ type Spec struct {
 	ReplicaOf *Cluster
 	// Sync makes the primary's commits wait for this standby.
 	Sync bool
+	// Tablespaces in folders that the user names; later ones are added at the next start.
+	Tablespaces []Tablespace
+	// WalDir is the user's folder for the write-ahead log; only at creation. Defaults to the cluster's own.
+	WalDir string
 	// restore is the backup that the data come from.
 	restore *Backup
 }
@@ -60,7 +64,7 @@ func (s Spec) check() error {
 		return problem.New(problem.Usage, errors.New("--port and --socket-only exclude each other"), "give one of them")
 	}
 	if s.Profile != "" && !slices.Contains(profile.Names, s.Profile) {
-		return problem.New(problem.Usage, fmt.Errorf("unknown profile %q", s.Profile), "tuned, stock or report")
+		return problem.New(problem.Usage, fmt.Errorf("unknown profile %q", s.Profile), "tuned, stock, report or 1c")
 	}
 	if _, err := storage.ParseLatency(s.FlushLatency); err != nil {
 		return err
@@ -112,6 +116,22 @@ func (s Spec) overlay(m marker) marker {
 	return m
 }
 
+// outside adds the spec's folders on other disks to those of a cluster that exists.
+func (s Spec) outside(m marker) (marker, error) {
+	if s.WalDir != "" && s.WalDir != m.WalDir {
+		return m, problem.New(problem.Usage, fmt.Errorf("cluster %s: its log is %s", m.Name, m.logPlace()),
+			"--wal-dir applies only to a new cluster")
+	}
+	return m.with(s.Tablespaces)
+}
+
+func (m marker) logPlace() string {
+	if m.WalDir == "" {
+		return "among its data"
+	}
+	return "in " + m.WalDir
+}
+
 // SameEngine rejects another engine than the one that made the data.
 func (c *Cluster) SameEngine(ctx context.Context, asked string) error {
 	if asked == "" || asked == c.Engine {
@@ -129,7 +149,10 @@ func (c *Cluster) checkUnchanged(ctx context.Context, s Spec) error {
 	if err := c.SameEngine(ctx, s.Engine); err != nil {
 		return err
 	}
-	m := s.overlay(c.marker)
+	m, err := s.outside(s.overlay(c.marker))
+	if err != nil {
+		return err
+	}
 	if m.Port == c.Port {
 		m.PortFixed = c.PortFixed // it has that port, chosen by us or by the user
 	}

@@ -78,6 +78,9 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 	if err := c.readsItsLog(ctx, srv); err != nil { // before the settings of the last start are overwritten
 		return nil, err
 	}
+	if err := c.missingOutside(); err != nil {
+		return nil, err
+	}
 	if err := c.writeSettings(ctx, srv); err != nil {
 		return nil, err
 	}
@@ -89,7 +92,11 @@ func (c *Cluster) startLocked(ctx context.Context, opts StartOptions, l *lock.Lo
 		return nil, err
 	}
 	c.marker.Server = srv
-	if err := errors.Join(c.marker.write(c.dir), c.forgetExit()); err != nil {
+	err = errors.Join(c.marker.write(c.dir), c.forgetExit())
+	if err == nil {
+		err = c.prepare(ctx, opts)
+	}
+	if err != nil {
 		return nil, errors.Join(err, p.abandon())
 	}
 	return p, nil

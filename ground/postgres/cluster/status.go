@@ -60,10 +60,13 @@ type Status struct {
 	UptimeS      *float64    `json:"uptime_s,omitempty"`
 	DataBytes    *int64      `json:"data_bytes,omitempty"` // on disk; absent if counting took too long
 	Dir          string      `json:"dir"`
-	DSN          *DSN        `json:"dsn,omitempty"` // redacted
-	LastExit     string      `json:"last_exit,omitempty"`
-	CreatedAt    *time.Time  `json:"created_at,omitempty"`
-	Problem      string      `json:"problem,omitempty"` // why it is broken, or what is unknown
+	// folders on other disks that the user named
+	Tablespaces []Tablespace `json:"tablespaces,omitempty"`
+	WalDir      string       `json:"wal_dir,omitempty"`
+	DSN         *DSN         `json:"dsn,omitempty"` // redacted
+	LastExit    string       `json:"last_exit,omitempty"`
+	CreatedAt   *time.Time   `json:"created_at,omitempty"`
+	Problem     string       `json:"problem,omitempty"` // why it is broken, or what is unknown
 	// who follows it, or whom it follows; absent for a cluster alone
 	Replication *Replication `json:"replication,omitempty"`
 	// of a running server that archives its log
@@ -108,14 +111,16 @@ func (c *Cluster) Status(ctx context.Context) Status {
 		Patchset: &m.Server.Patchset,
 		Profile:  m.Profile, Memory: m.Memory, FlushLatency: m.FlushLatency,
 		Port: m.Port, SocketDir: m.SocketDir, DSN: &dsn, LastExit: c.lastExit(),
-		CreatedAt: &m.CreatedAt,
+		CreatedAt: &m.CreatedAt, Tablespaces: m.Tablespaces, WalDir: m.WalDir,
 	}
 	if owner, held, err := lock.HeldBy(c.store.lockPath(c.Name())); err == nil && held {
 		st.Owner = &owner
 	}
 	st.Replication = c.replicationRole()
 	c.look(ctx, &st)
-	_ = process.WithOwnerPermissions(c.DataDir(), func() { st.DataBytes = usage(ctx, c.DataDir(), c.store.StatusWait) })
+	_ = process.WithOwnerPermissions(c.DataDir(), func() {
+		st.DataBytes = usage(ctx, c.store.StatusWait, append(c.outsideFolders(), c.DataDir())...)
+	})
 	return st
 }
 
@@ -176,11 +181,22 @@ func (c *Cluster) queryServer(ctx context.Context, st *Status) {
 
 var errTooLong = errors.New("measuring its size takes too long")
 
-// usage is a folder's size on disk; nil if it cannot be computed in time.
-func usage(ctx context.Context, dir string, within time.Duration) *int64 {
+// usage is the size of folders on disk; nil if it cannot be computed in time.
+func usage(ctx context.Context, within time.Duration, dirs ...string) *int64 {
 	deadline := time.Now().Add(within)
-	var bytes int64
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+	var all int64
+	for _, dir := range dirs {
+		bytes, err := usageOf(ctx, dir, deadline)
+		if err != nil {
+			return nil
+		}
+		all += bytes
+	}
+	return &all
+}
+
+func usageOf(ctx context.Context, dir string, deadline time.Time) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the server removes files all the time
 		}
@@ -202,8 +218,5 @@ func usage(ctx context.Context, dir string, within time.Duration) *int64 {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil
-	}
-	return &bytes
+	return bytes, err
 }

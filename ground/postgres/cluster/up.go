@@ -137,7 +137,10 @@ func (s *Store) applySpec(ctx context.Context, c *Cluster, spec Spec) error {
 	if err := c.SameEngine(ctx, spec.Engine); err != nil {
 		return err
 	}
-	m := spec.overlay(c.marker)
+	m, err := spec.outside(spec.overlay(c.marker))
+	if err != nil {
+		return err
+	}
 	if m.Port != c.Port && m.PortFixed {
 		if err := s.checkPort(c.Name(), m.Port); err != nil {
 			return c.wrap(err)
@@ -164,8 +167,35 @@ func (s *Store) applySpec(ctx context.Context, c *Cluster, spec Spec) error {
 			return err
 		}
 	}
+	if err := s.addOutside(c, &m); err != nil {
+		return err
+	}
 	c.marker = m
 	return c.marker.write(c.dir)
+}
+
+// addOutside makes folders of a cluster on other disks that it did not have before.
+func (s *Store) addOutside(c *Cluster, m *marker) error {
+	if len(m.Tablespaces) == len(c.Tablespaces) {
+		return nil
+	}
+	if m.ReplicaOf != "" {
+		return problem.New(problem.Usage, c.wrap(errors.New("a standby has its primary's tablespaces")),
+			"--tablespace applies to the primary "+m.ReplicaOf)
+	}
+	account, err := c.account()
+	if err != nil {
+		return err
+	}
+	if m.OutsideID == "" { // from before there were any: known before the first folder has it
+		m.OutsideID = newPassword()
+		c.marker.OutsideID = m.OutsideID
+		if err := c.marker.write(c.dir); err != nil {
+			return err
+		}
+	}
+	added := marker{Name: m.Name, OutsideID: m.OutsideID, Tablespaces: m.Tablespaces[len(c.Tablespaces):]}
+	return c.wrap(s.makeOutside(added, account, added.outsides()))
 }
 
 // spawnKeeper starts the keeper in its own session and waits for its report.
