@@ -19,6 +19,7 @@ import (
 type backupOptions struct {
 	cluster, point, into string
 	lag                  lagFlags
+	places               placeFlags
 	yes                  bool
 }
 
@@ -44,7 +45,9 @@ Ctrl-C or a failure leaves nothing behind. The cluster needs --log replica or --
 
 A restore goes as far as there is log: to the end of the backup, or of the archive of a cluster
 with --log archive. --point stops at a time or at a position of the log in that archive; a time
-without a zone is this machine's.
+without a zone is this machine's. Tablespaces and log on other disks (--tablespace and --wal-dir
+of 'plimsoll up') get folders of the new cluster's own on the same disks, or where these flags
+say. A tablespace that somebody made with SQL gets one in the cluster's folder.
 
 A backup of a standby takes load off its primary. It waits until the standby is at most
 --max-lag behind, and fails after --wait. 'plimsoll restore' is
@@ -68,6 +71,7 @@ another command: it restores the order of costs.`,
 	fs.StringVar(&o.point, "point", backup.Latest, "restore: `POINT` to stop at: latest, a time, or a position of "+
 		"the log")
 	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old name with -restored)")
+	o.places.add(fs, "restore: ")
 	o.lag.add(fs)
 	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask for confirmation")
 	config.FlagOnly(fs, "cluster", "point", "into", "yes")
@@ -83,7 +87,8 @@ func backupArguments(c *cobra.Command, args []string) error {
 
 // checkFlags refuses flags that have no effect.
 func (o backupOptions) checkFlags(c *cobra.Command, args []string) error {
-	for flag, verb := range map[string]string{"point": "restore", "into": "restore", "yes": "remove"} {
+	for flag, verb := range map[string]string{"point": "restore", "into": "restore",
+		"tablespace": "restore", "wal-dir": "restore", "yes": "remove"} {
 		if c.Flags().Changed(flag) && first(args) != verb {
 			return problem.New(problem.Usage, fmt.Errorf("--%s applies only to 'backup %s'", flag, verb),
 				"usage: "+c.UseLine())
@@ -184,7 +189,11 @@ func (a *app) restoreBackup(ctx context.Context, backups *backup.Store, id strin
 	if err != nil {
 		return err
 	}
-	c, err := backups.Restore(ctx, id, o.into, at)
+	var in backup.Places
+	if in.Tablespaces, in.WalDir, err = o.places.read(); err != nil {
+		return err
+	}
+	c, err := backups.Restore(ctx, id, o.into, at, in)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addDiagnose(root)
 	a.addTopology(root)
 	a.addAdvise(root)
+	a.addCheck(root)
 	a.addProfile(root)
 	a.addUp(root)
 	a.addStatus(root)

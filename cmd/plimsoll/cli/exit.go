@@ -33,7 +33,8 @@ var exitCodes = []struct {
 	{ExitUsage, problem.Usage, "usage", "wrong command line, environment variable or configuration file; nothing " +
 		"was done"},
 	{ExitThreshold, problem.Threshold, "threshold", "a threshold failed: Apdex too low, run not " +
-		"valid, books wrong, claim refuted, comparison inconclusive, durable data lost"},
+		"valid, books wrong, claim refuted, comparison inconclusive, durable data lost, server " +
+		"not fit for an application"},
 	{ExitEnvironment, problem.Environment, "environment",
 		"something is missing: engine, running cluster, port, disk space, rights"},
 	{ExitInterrupted, problem.Interrupted, "interrupted",

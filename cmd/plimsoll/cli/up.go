@@ -20,6 +20,7 @@ type upOptions struct {
 	flavour, profile, engine, memory, flushLatency, log, primary string
 	port                                                         int
 	socketOnly, replica, sync                                    bool
+	places                                                       placeFlags
 }
 
 func (a *app) addUp(root *cobra.Command) {
@@ -36,6 +37,15 @@ start.
 --log replica keeps what standbys and backups of a running server need; --log archive also
 copies finished segments, so that a backup can be restored to any moment after it.
 
+--profile 1c is for a 1C server: the field report's settings where they lose nothing, each with
+its reason in plimsoll.conf, the libraries that 1C expects, and its extensions in template1. A
+locale that it will ask for and that this machine lacks is named with the cure.
+
+--tablespace NAME=DIR puts a tablespace on another disk, in a folder DIR/CLUSTER.NAME that goes
+with the cluster. A 1C server uses v81c_data and v81c_index by their names. Those whose names
+begin with temp take temporary files. --wal-dir does the same for the log of a new cluster.
+Backups, restored clusters and standbys have them too, in folders of their own.
+
 --replica makes a standby of a running cluster and starts it. NAME is the standby's and
 defaults to the primary's name with -replica. The primary keeps the log for a standby that does
 not run, up to max_slot_wal_keep_size. With --sync its commits wait until the standby has
@@ -46,6 +56,7 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
   plimsoll up big --memory 4GB --port 5440
   plimsoll up --engine /usr/lib/postgresql/16
   plimsoll up slow --flush-latency 2ms     as on a disk whose flushes take 2 ms
+  plimsoll up prod --profile 1c --tablespace v81c_data=/disk1 --tablespace v81c_index=/disk2
   plimsoll up main --log replica && plimsoll up --replica --of main --sync`,
 		Args:              arguments(0, 1, "one name"),
 		ValidArgsFunction: a.completeClusters,
@@ -55,8 +66,8 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 		"plimsoll: our patched PostgreSQL; vanilla: the same without patches; default: plimsoll if it is "+
 			"built, else the system's PostgreSQL")
 	config.Choice(fs, &o.profile, "profile", "", words(profile.Names),
-		"settings: tuned for this machine (default for a new cluster), stock, or those of the field report, which "+
-			"lose commits in a crash")
+		"settings: tuned for this machine (default for a new cluster), stock, those of the field report, which "+
+			"lose commits in a crash, or 1c: for a 1C server")
 	config.Count(fs, &o.port, "port", 0, 0, 65535, "port on 127.0.0.1; 0 chooses a free one and keeps it")
 	fs.BoolVar(&o.socketOnly, "socket-only", false, "listen on a Unix socket only, on no port")
 	engineFlag(c, &o.engine)
@@ -69,10 +80,11 @@ standby runs, commits wait. 'plimsoll promote' makes a standby a primary.`,
 	fs.BoolVar(&o.replica, "replica", false, "make NAME a standby of a running cluster")
 	fs.StringVar(&o.primary, "of", "", "with --replica: the primary's `NAME` (default: the running one)")
 	fs.BoolVar(&o.sync, "sync", false, "with --replica: the primary's commits wait for this standby")
+	o.places.add(fs, "")
 	_ = c.RegisterFlagCompletionFunc("of", a.completeClusters)
 	config.FlagOnly(fs, "replica", "of", "sync", "log")
 	c.MarkFlagsMutuallyExclusive("port", "socket-only")
-	for _, own := range []string{"flavour", "profile", "engine", "memory", "log"} {
+	for _, own := range []string{"flavour", "profile", "engine", "memory", "log", "tablespace", "wal-dir"} {
 		c.MarkFlagsMutuallyExclusive("replica", own) // a standby has its primary's
 	}
 }
@@ -100,6 +112,9 @@ func (a *app) up(ctx context.Context, name string, o upOptions) error {
 		Engine: engineOf(o.flavour, o.engine), Profile: profile.Name(o.profile), Memory: o.memory,
 		Port: o.port, SocketOnly: o.socketOnly, FlushLatency: o.flushLatency, Log: cluster.LogKept(o.log),
 	}
+	if spec.Tablespaces, spec.WalDir, err = o.places.read(); err != nil {
+		return err
+	}
 	a.meter.Phase("starting cluster "+name, 0, "")
 	c, err := a.clusters().Up(ctx, name, spec)
 	if err != nil {
@@ -122,7 +137,18 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 	if s.FlushLatency != "" {
 		fmt.Fprintf(a.stdout, "  a flush takes at least %s\n", s.FlushLatency)
 	}
+	for _, t := range s.Tablespaces {
+		if t.Dir != "" {
+			fmt.Fprintf(a.stdout, "  tablespace %s in %s\n", t.Name, t.Dir)
+		}
+	}
+	if s.WalDir != "" {
+		fmt.Fprintf(a.stdout, "  write-ahead log in %s\n", s.WalDir)
+	}
 	fmt.Fprintf(a.stdout, "  dsn   %s\n  psql  plimsoll psql %s\n  log   %s\n", s.DSN, s.Name, c.LogFile())
+	if c.Profile == profile.OneC {
+		fmt.Fprintf(a.stdout, "  check plimsoll check --cluster %s\n", s.Name)
+	}
 	return nil
 }
 
