@@ -5,11 +5,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/platform/worker/secret"
 	"plimsoll/platform/worker/server"
@@ -48,15 +48,13 @@ func (a Access) Check(urls []string) error {
 	return nil
 }
 
-// Unencrypted says that requests to an address leave this machine unencrypted. A name other than localhost may mean any
-// machine.
+// Unencrypted says that requests to an address leave this machine unencrypted.
 func Unencrypted(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+	return !process.Loopback(u.Hostname())
 }
 
 // ReadAccess reads the named files.
