@@ -26,6 +26,7 @@ type joint struct {
 	*Comparison
 	began    time.Time
 	searches []*search
+	release  func() // of the folder that keeps it
 }
 
 // FindAll searches for the lines of several systems with the options o. The Comparison also holds what was found before
@@ -41,6 +42,7 @@ func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, err
 	if err := s.begin(ctx, systems); err != nil {
 		return nil, err
 	}
+	defer s.release()
 	err := s.all(ctx)
 	if err != nil && s.Stopped == "" {
 		s.Stopped = err.Error()
@@ -62,6 +64,7 @@ func control(system System) System {
 func (s *joint) begin(ctx context.Context, systems []System) (err error) {
 	s.Comparison = &Comparison{Schema: ComparisonSchema, ID: "unkept", Title: s.Run.Title,
 		Started: s.began.UTC().Truncate(time.Millisecond)}
+	s.release = func() {}
 	for _, system := range systems {
 		one, err := s.search(ctx, system)
 		if err != nil {
@@ -74,12 +77,12 @@ func (s *joint) begin(ctx context.Context, systems []System) (err error) {
 	switch {
 	case s.Store == nil:
 	case s.Resume:
-		if s.Comparison, err = s.Store.unfinishedComparison(s.plans()); err != nil {
+		if s.Comparison, s.release, err = s.Store.unfinishedComparison(ctx, s.plans()); err != nil {
 			return err
 		}
 		s.Stopped = ""
 	default:
-		s.ID, err = s.Store.Begin(s.began, "")
+		s.ID, s.release, err = s.Store.sessions.Start(ctx, s.began)
 	}
 	for i, one := range s.searches {
 		one.Line = s.Lines[i].Line
