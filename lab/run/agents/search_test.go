@@ -20,8 +20,9 @@ func searchOptions(t *testing.T) line.Options {
 	t.Helper()
 	return line.Options{
 		Run: agents.SleepingRun(t), Target: 0.85,
-		Bounds: line.Bounds{First: agents.SleepingUsers, Most: agents.SleepingUsers, Resolution: 0.25, Confirmations: 1},
-		Reset:  "none", Store: line.OpenStore(t.TempDir()),
+		Bounds: line.Bounds{First: agents.SleepingUsers, Most: agents.SleepingUsers, Resolution: 0.25,
+			Confirmations: 1},
+		Reset: "none", Store: line.OpenStore(t.TempDir()),
 	}
 }
 

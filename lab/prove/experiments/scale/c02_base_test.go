@@ -79,8 +79,8 @@ func TestC02_SeesWhatTheBaseHolds(t *testing.T) {
 	}
 	err = f.Open(t.Context(), func(db *database.Database) error {
 		return db.Borrow(t.Context(), func(conn *pgx.Conn) error {
-			return postgres.ExecuteOn(t.Context(), conn, "UPDATE gl_general SET amount = amount + 1 WHERE ctid = (SELECT "+
-				"min(ctid) FROM gl_general)")
+			return postgres.ExecuteOn(t.Context(), conn, "UPDATE gl_general SET amount = amount + 1 WHERE ctid = "+
+				"(SELECT min(ctid) FROM gl_general)")
 		})
 	})
 	if err != nil {
