@@ -20,14 +20,17 @@ func With(ctx context.Context, dsn string, do func(*pgx.Conn) error) error {
 
 // Execute statements of the server's owner, each by itself, without parameters.
 func Execute(ctx context.Context, dsn string, statements ...string) error {
-	return With(ctx, dsn, func(conn *pgx.Conn) error {
-		for _, sql := range statements {
-			if _, err := conn.Exec(ctx, sql); err != nil {
-				return err
-			}
+	return With(ctx, dsn, func(conn *pgx.Conn) error { return ExecuteOn(ctx, conn, statements...) })
+}
+
+// ExecuteOn is Execute on a connection that is there.
+func ExecuteOn(ctx context.Context, conn *pgx.Conn, statements ...string) error {
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // Value is what a query of the server's owner gives in its one row and column.

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"plimsoll/ground/postgres/storage"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/crash/image"
+	"plimsoll/lab/session"
 	"plimsoll/platform/worker/shape"
 )
 
@@ -274,6 +276,19 @@ func (l *lab) finished() bool {
 
 func (l *lab) overtime() bool { return l.For > 0 && time.Since(l.began) >= l.For }
 
+// turns are made until no further seed is to be begun.
+func (l *lab) turns(ctx context.Context, play func(ctx context.Context, turn int) error) error {
+	made := 0
+	_, err := session.Session[int]{
+		Next: func() (int, bool) { return made, !l.finished() },
+		Make: func(ctx context.Context, turn int) error {
+			made++
+			return play(ctx, turn)
+		},
+	}.All(ctx)
+	return cmp.Or(err, ctx.Err())
+}
+
 // keepCut keeps what a seed showed.
 func (l *lab) keepCut(one Cut) error {
 	l.report.Cuts = append(l.report.Cuts, one)
@@ -306,12 +321,9 @@ func (l *lab) prepare(ctx context.Context) error {
 
 // ends loads the server and ends it, once for each seed.
 func (l *lab) ends(ctx context.Context) error {
-	for again := false; !l.finished(); again = true {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	return l.turns(ctx, func(ctx context.Context, turn int) error {
 		l.step(string(l.Ending))
-		if again {
+		if turn > 0 {
 			if err := l.rewind(ctx); err != nil {
 				return err
 			}
@@ -327,11 +339,8 @@ func (l *lab) ends(ctx context.Context) error {
 		if err == nil {
 			err = l.keepCut(one)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 func (l *lab) loadAndEnd(ctx context.Context) (acks []ack, at time.Time, err error) {

@@ -37,18 +37,18 @@ func (l *lab) erpEnds(ctx context.Context, e *erpWork) (err error) {
 	if err := e.begin(working, func() uint64 { return 0 }, true); err != nil {
 		return err
 	}
-	for !l.finished() {
+	err = l.turns(ctx, func(ctx context.Context, _ int) (err error) {
 		l.step(string(l.Ending))
 		one := Cut{Seed: l.Seed + uint64(len(l.report.Cuts))}
 		if p, err = l.erpEnd(ctx, e, p, &one); err != nil {
 			return err
 		}
-		if err := l.keepCut(one); err != nil {
-			return err
-		}
+		return l.keepCut(one)
+	})
+	if err == nil {
+		e.finishOperations()
 	}
-	e.finishOperations()
-	return nil
+	return err
 }
 
 // erpEnd is one end. It gives the server that runs afterwards; nil: none.

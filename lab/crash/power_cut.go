@@ -21,17 +21,14 @@ func (l *lab) powerCuts(ctx context.Context) error {
 	if err := l.makePlaces(ctx); err != nil {
 		return err
 	}
-	for again := false; !l.finished(); again = true {
-		if again {
+	return l.turns(ctx, func(ctx context.Context, turn int) error {
+		if turn > 0 {
 			if err := l.rewind(ctx); err != nil {
 				return err
 			}
 		}
-		if err := l.cutOneLoad(ctx, min(l.PerLoad, l.Seeds-len(l.report.Cuts))); err != nil {
-			return err
-		}
-	}
-	return nil
+		return l.cutOneLoad(ctx, min(l.PerLoad, l.Seeds-len(l.report.Cuts)))
+	})
 }
 
 func unchanged(string) error { return nil }

@@ -59,8 +59,9 @@ const (
 type search struct {
 	Options
 	*Line
-	dsn   string
-	began time.Time
+	dsn     string
+	began   time.Time
+	release func() // of the folder that keeps it
 	// audited is the audit before the first trial, where all begin with a copy of the same books.
 	audited *result.Audit
 	server  *identity.Identity // nil: no database is known
@@ -73,9 +74,10 @@ func Find(ctx context.Context, o Options) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.begin(); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
+	defer s.release()
 	_, err = s.course().All(ctx)
 	return s.Line, err
 }
@@ -137,17 +139,17 @@ func withoutSecrets(urls []string) (all []string) {
 }
 
 // begin starts a new search or resumes the old one.
-func (s *search) begin() (err error) {
-	if s.Resume && s.Store != nil {
-		if s.Line, err = s.Store.unfinished(s.plan()); err != nil {
+func (s *search) begin(ctx context.Context) (err error) {
+	s.Line, s.release = s.newLine(), func() {}
+	switch {
+	case s.Store == nil:
+	case s.Resume:
+		if s.Line, s.release, err = s.Store.unfinished(ctx, s.plan()); err != nil {
 			return err
 		}
 		s.Stopped = ""
-		return nil
-	}
-	s.Line = s.newLine()
-	if s.Store != nil {
-		s.ID, err = s.Store.Begin(s.began, "")
+	default:
+		s.ID, s.release, err = s.Store.Start(ctx, s.began)
 	}
 	return err
 }

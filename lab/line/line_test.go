@@ -159,14 +159,23 @@ func TestFind_StoppedByHandGoesOn(t *testing.T) {
 	o := base(t, "")
 	o.simulate(20)
 	ctx, stop := context.WithCancel(t.Context())
+	var another error // that continues the search while it is under way
 	o.inTrials(func(s *simulated, trial int) {
 		s.during = func(context.Context, run.Plan) {
-			if trial == 3 {
+			switch trial {
+			case 2:
+				other := o
+				other.Resume = true
+				_, another = Find(t.Context(), other)
+			case 3:
 				stop()
 			}
 		}
 	})
 	first, err := Find(ctx, o)
+	if another == nil || !strings.Contains(another.Error(), "in use by load line (pid ") {
+		t.Errorf("two searches in one folder: %v", another)
+	}
 	if err != nil || first.Stopped != ByUser || first.Complete || len(first.Trials) != 2 {
 		t.Fatalf("%v, %+v", err, first)
 	}

@@ -8,16 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/lab/run"
 	"plimsoll/lab/session"
+	"plimsoll/lab/system"
 )
-
-// System is one of several systems whose lines are found in one session.
-type System struct {
-	Name string
-	// Run configures each of its trials.
-	Run run.Options
-}
 
 // joint searches several systems in turns: one trial of each, then the next of each, so that drift of the machine
 // affects all alike.
@@ -26,11 +19,12 @@ type joint struct {
 	*Comparison
 	began    time.Time
 	searches []*search
+	release  func() // of the folder that keeps it
 }
 
 // FindAll searches for the lines of several systems with the options o. The Comparison also holds what was found before
 // an error or a cancellation of ctx; it is nil only if the session could not begin.
-func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, error) {
+func FindAll(ctx context.Context, o Options, systems []*system.System) (*Comparison, error) {
 	if len(systems) == 0 {
 		return nil, errors.New("compare load lines: no system is given")
 	}
@@ -41,6 +35,7 @@ func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, err
 	if err := s.begin(ctx, systems); err != nil {
 		return nil, err
 	}
+	defer s.release()
 	err := s.all(ctx)
 	if err != nil && s.Stopped == "" {
 		s.Stopped = err.Error()
@@ -53,19 +48,22 @@ func FindAll(ctx context.Context, o Options, systems []System) (*Comparison, err
 const controlSeeds = 1000
 
 // control is a copy of a system, to be searched again.
-func control(system System) System {
-	system.Run.Seed += controlSeeds
-	return System{Name: system.Name + " (control)", Run: system.Run}
+func control(of *system.System) *system.System {
+	again := *of
+	again.Name += " (control)"
+	again.Run.Seed += controlSeeds
+	return &again
 }
 
 // begin starts or resumes a search for each system.
-func (s *joint) begin(ctx context.Context, systems []System) (err error) {
+func (s *joint) begin(ctx context.Context, systems []*system.System) (err error) {
 	s.Comparison = &Comparison{Schema: ComparisonSchema, ID: "unkept", Title: s.Run.Title,
 		Started: s.began.UTC().Truncate(time.Millisecond)}
-	for _, system := range systems {
-		one, err := s.search(ctx, system)
+	s.release = func() {}
+	for _, y := range systems {
+		one, err := s.search(ctx, y)
 		if err != nil {
-			return fmt.Errorf("%s: %w", system.Name, err)
+			return fmt.Errorf("%s: %w", y.Name, err)
 		}
 		s.searches = append(s.searches, one)
 		s.Lines = append(s.Lines, Compared{Line: one.Line})
@@ -74,12 +72,12 @@ func (s *joint) begin(ctx context.Context, systems []System) (err error) {
 	switch {
 	case s.Store == nil:
 	case s.Resume:
-		if s.Comparison, err = s.Store.unfinishedComparison(s.plans()); err != nil {
+		if s.Comparison, s.release, err = s.Store.unfinishedComparison(ctx, s.plans()); err != nil {
 			return err
 		}
 		s.Stopped = ""
 	default:
-		s.ID, err = s.Store.Begin(s.began, "")
+		s.ID, s.release, err = s.Store.sessions.Start(ctx, s.began)
 	}
 	for i, one := range s.searches {
 		one.Line = s.Lines[i].Line
@@ -90,21 +88,21 @@ func (s *joint) begin(ctx context.Context, systems []System) (err error) {
 }
 
 // EstimateAll estimates the duration of all searches together.
-func (o Options) EstimateAll(systems []System) (all time.Duration) {
+func (o Options) EstimateAll(systems []*system.System) (all time.Duration) {
 	if o.Control {
 		systems = append(systems[:len(systems):len(systems)], systems[0])
 	}
-	for _, system := range systems {
-		o.Run = system.Run
+	for _, y := range systems {
+		o.Run = y.Run
 		all += o.Estimate()
 	}
 	return all
 }
 
 // search of one system; the session stores it with the others.
-func (s *joint) search(ctx context.Context, system System) (*search, error) {
+func (s *joint) search(ctx context.Context, of *system.System) (*search, error) {
 	o := s.Options
-	o.Run, o.Configuration, o.Store, o.Progress = system.Run, system.Name, nil, nil
+	o.Run, o.Configuration, o.Store, o.Progress = of.Run, of.Name, nil, nil
 	one, err := newSearch(ctx, o, s.began)
 	if err != nil {
 		return nil, err

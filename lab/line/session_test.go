@@ -12,10 +12,16 @@ import (
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
+	"plimsoll/lab/system"
 )
 
+// named are two systems.
+func named(one string, ofOne run.Options, other string, ofOther run.Options) []*system.System {
+	return []*system.System{{Name: one, Run: ofOne}, {Name: other, Run: ofOther}}
+}
+
 // two simulated systems: one carries 20 users, the other three times as many.
-func two(t *testing.T) (Options, []System) {
+func two(t *testing.T) (Options, []*system.System) {
 	t.Helper()
 	o := base(t, "")
 	quick := o.Run
@@ -24,7 +30,7 @@ func two(t *testing.T) (Options, []System) {
 	o.inTrials(func(s *simulated, _ int) {
 		s.carries = func(p run.Plan) int { return map[string]int{"narrow": 20, "quick": 60}[p.Scenario.Name] }
 	})
-	return o, []System{{"slow+<i>", o.Run}, {"quick", quick}}
+	return o, named("slow+<i>", o.Run, "quick", quick)
 }
 
 func TestFindAll(t *testing.T) {
@@ -102,7 +108,7 @@ func TestFindAll(t *testing.T) {
 func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
 	o := calm(t)
 	o.Most = o.First
-	systems := []System{{"one", o.Run}, {"other", o.Run}}
+	systems := named("one", o.Run, "other", o.Run)
 	ctx, stop := context.WithCancel(t.Context())
 	o.inTrials(func(s *simulated, trial int) {
 		s.during = func(context.Context, run.Plan) {
@@ -116,7 +122,7 @@ func TestFindAll_StoppedByHandGoesOn(t *testing.T) {
 		t.Fatalf("%v, %+v", err, first)
 	}
 	o.Resume = true
-	if c, err := FindAll(t.Context(), o, []System{systems[1], systems[0]}); err == nil ||
+	if c, err := FindAll(t.Context(), o, []*system.System{systems[1], systems[0]}); err == nil ||
 		problem.ClassOf(err) != problem.Usage {
 		t.Errorf("went on with others: %+v, %v", c, err)
 	}
@@ -170,7 +176,7 @@ func TestFindAll_NothingFailed(t *testing.T) {
 	o := base(t, "")
 	o.Control, o.First, o.Most = true, 8, 8
 	o.simulate(1000)
-	c, err := FindAll(t.Context(), o, []System{{"a", o.Run}, {"b", o.Run}})
+	c, err := FindAll(t.Context(), o, named("a", o.Run, "b", o.Run))
 	if err != nil || !c.Complete {
 		t.Fatalf("%v, %+v", err, c)
 	}
@@ -196,7 +202,7 @@ func TestFindAll_NothingFailed(t *testing.T) {
 func TestFindAll_HoldsTheFirstAgainstItself(t *testing.T) {
 	o := calm(t)
 	o.Control, o.Most, o.First = true, 8, 4
-	systems := []System{{"slow+<i>", o.Run}, {"quick", o.Run}}
+	systems := named("slow+<i>", o.Run, "quick", o.Run)
 	c, err := FindAll(t.Context(), o, systems)
 	if err != nil || len(c.Lines) != 3 || c.Lines[0].Control || c.Lines[1].Control || !c.Lines[2].Control {
 		t.Fatalf("%v, %+v", err, c)

@@ -2,6 +2,7 @@ package line
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -79,22 +80,23 @@ func (s *Store) Resumable() error {
 const kind = "search"
 
 // unfinished is the newest incomplete search of a plan.
-func (s *Store) unfinished(plan Plan) (*Line, error) {
-	return newest(s.Folder, Schema, func(l *Line) stopped {
+func (s *Store) unfinished(ctx context.Context, plan Plan) (*Line, func(), error) {
+	return newest(ctx, s.Folder, Schema, func(l *Line) stopped {
 		return stopped{l.Schema, l.Complete, []Plan{l.Plan}, len(l.Trials)}
 	}, []Plan{plan})
 }
 
 // unfinishedComparison is the newest incomplete session of these plans.
-func (s *Store) unfinishedComparison(plans []Plan) (*Comparison, error) {
-	return newest(s.sessions, ComparisonSchema, func(c *Comparison) stopped {
+func (s *Store) unfinishedComparison(ctx context.Context, plans []Plan) (*Comparison, func(), error) {
+	return newest(ctx, s.sessions, ComparisonSchema, func(c *Comparison) stopped {
 		return stopped{c.Schema, c.Complete, c.plans(), c.Trials()}
 	}, plans)
 }
 
 // newest stopped search or session of a schema with these plans.
-func newest[T any](folder kept.Folder, schema string, read func(*T) stopped, plans []Plan) (*T, error) {
-	return session.Resume(folder, kind, func(path string) (*T, error) {
+func newest[T any](ctx context.Context, folder kept.Folder, schema string, read func(*T) stopped,
+	plans []Plan) (*T, func(), error) {
+	return session.Resume(ctx, folder, kind, func(path string) (*T, error) {
 		one := new(T)
 		text, err := os.ReadFile(path)
 		if err == nil {

@@ -59,11 +59,12 @@ func TestUnfinished_SaysWhatDoesNotMatch(t *testing.T) {
 		"Complete": {func(l *Line) { l.Complete = true }, []string{"start one: the same command without --resume"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := keepStopped(t, c.change).unfinished(somePlan())
+			l, release, err := keepStopped(t, c.change).unfinished(t.Context(), somePlan())
 			if c.want == nil {
 				if err != nil || len(l.Trials) != 1 {
-					t.Errorf("%+v, %v", l, err)
+					t.Fatalf("%+v, %v", l, err)
 				}
+				release()
 				return
 			}
 			for _, part := range c.want {
@@ -92,9 +93,10 @@ func TestUnfinished_KnowsServerAndProgram(t *testing.T) {
 	} {
 		plan := somePlan()
 		plan.Server, plan.Program = server("1"), "0.5.0"
-		_, err := keepStopped(t, func(l *Line) { l.Plan = plan; c.change(l) }).unfinished(plan)
+		_, release, err := keepStopped(t, func(l *Line) { l.Plan = plan; c.change(l) }).unfinished(t.Context(), plan)
 		switch {
 		case c.want == "" && err == nil:
+			release()
 		case err == nil || problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
 )
@@ -44,6 +45,26 @@ func Default() Load {
 	return Load{
 		Scenario: scenario.Default(), Seed: SeedDefault,
 		Ramp: RampDefault, Duration: DurationDefault, Drain: DrainDefault, Timeout: TimeoutDefault,
+	}
+}
+
+// With is the load with the scenario of a file, if how its operations arrive is clear.
+func (l Load) With(file string) (Load, error) {
+	var err error
+	if l.Scenario, err = scenario.Read(file); err != nil {
+		return l, err
+	}
+	switch a := l.Arrivals; {
+	case a == nil:
+		return l, nil
+	case a.Spacing == "":
+		return l, problem.New(problem.Usage, errors.New("--rate has no effect without --arrivals"),
+			"add --arrivals poisson")
+	case a.Rate == 0:
+		return l, problem.New(problem.Usage, errors.New("--arrivals needs --rate"),
+			"add --rate, operations per second")
+	default:
+		return l, problem.New(problem.Usage, a.Check(), "")
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/platform/worker/secret"
 	"plimsoll/platform/worker/server"
@@ -48,38 +48,43 @@ func (a Access) Check(urls []string) error {
 	return nil
 }
 
-// Unencrypted says that requests to an address leave this machine unencrypted. A name other than localhost may mean any
-// machine.
+// Unencrypted says that requests to an address leave this machine unencrypted.
 func Unencrypted(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+	return !process.Loopback(u.Hostname())
 }
 
-// ReadAccess reads the named files.
-func ReadAccess(passwordFile, rootsFile, tokenFile string) (a Access, err error) {
-	if passwordFile != "" {
-		if a.Password, err = secret.File(passwordFile); err != nil {
+// AccessFiles name the files that hold an Access; empty: there is none.
+type AccessFiles struct {
+	Password, Roots, FiguresToken string
+	Insecure                      bool
+}
+
+// Read the files.
+func (f AccessFiles) Read() (a Access, err error) {
+	a.Insecure = f.Insecure
+	if f.Password != "" {
+		if a.Password, err = secret.File(f.Password); err != nil {
 			return a, err
 		}
 	}
-	if tokenFile != "" {
-		if a.FiguresToken, err = secret.File(tokenFile); err != nil {
+	if f.FiguresToken != "" {
+		if a.FiguresToken, err = secret.File(f.FiguresToken); err != nil {
 			return a, err
 		}
 	}
-	if rootsFile == "" {
+	if f.Roots == "" {
 		return a, nil
 	}
-	text, err := os.ReadFile(rootsFile)
+	text, err := os.ReadFile(f.Roots)
 	if a.Roots = x509.NewCertPool(); err == nil && !a.Roots.AppendCertsFromPEM(text) {
 		err = errors.New("it contains no certificate")
 	}
 	if err != nil {
-		err = problem.New(problem.Usage, fmt.Errorf("read certificates of %s: %w", rootsFile, err), "")
+		err = problem.New(problem.Usage, fmt.Errorf("read certificates of %s: %w", f.Roots, err), "")
 	}
 	return a, err
 }

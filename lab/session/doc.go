@@ -1,5 +1,6 @@
-// Package session owns the course of a measurement in turns: of a search for the load line, of a comparison, and of an
-// experiment behind a claim. Each of them says what a turn is, what voids it, how it is kept and what comes next.
+// Package session owns the course of a measurement in turns: of a search for the load line, of a comparison, of an
+// experiment behind a claim, of crashes, commits and costs. Each of them says what a turn is, what voids it, how it is
+// kept and what comes next.
 //
 //	  ┌───────────────────────────────────────────────────────────────────┐
 //	  ▼                                                                   │

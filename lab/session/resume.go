@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -47,30 +48,43 @@ type Match struct {
 	Hint    string // how its settings differ
 }
 
-// Resume finds the newest session of a folder that can continue. Files that cannot be read are of other kinds or
-// versions. Where none can, the error names the newest that is foreign, or hints at how the newest differs.
-func Resume[T any](folder kept.Folder, kind string, read func(path string) (*T, error),
-	match func(id string, one *T) Match) (*T, error) {
+// Resume finds the newest session of a folder that can continue, and holds it for this process until release is called.
+// One that another process works on is refused. Files that cannot be read are of other kinds or versions. Where none
+// can continue, the error names the newest that is foreign, or hints at how the newest differs.
+func Resume[T any](ctx context.Context, folder kept.Folder, kind string, read func(path string) (*T, error),
+	match func(id string, one *T) Match) (found *T, release func(), err error) {
 	ids, err := folder.IDs()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	foreign, hint := "", ""
 	for _, id := range ids {
-		one, err := read(folder.ResultPath(id))
-		if err != nil {
-			continue
-		}
-		m := match(id, one)
-		if m.Same && m.Foreign == "" {
-			return one, nil
+		one, m, ok := try(folder, id, read, match)
+		if ok {
+			if release, err = folder.Hold(ctx, id); err != nil {
+				return nil, nil, err
+			}
+			if one, m, ok = try(folder, id, read, match); ok { // as whoever held it has left it
+				return one, release, nil
+			}
+			release()
 		}
 		foreign, hint = cmp.Or(foreign, m.Foreign), cmp.Or(hint, m.Hint)
 	}
 	if foreign != "" {
-		return nil, Mixed(foreign)
+		return nil, nil, Mixed(foreign)
 	}
-	return nil, NothingStopped(kind, hint)
+	return nil, nil, NothingStopped(kind, hint)
+}
+
+func try[T any](folder kept.Folder, id string, read func(path string) (*T, error),
+	match func(id string, one *T) Match) (one *T, m Match, ok bool) {
+	one, err := read(folder.ResultPath(id))
+	if err != nil {
+		return nil, m, false
+	}
+	m = match(id, one)
+	return one, m, m.Same && m.Foreign == ""
 }
 
 // NothingStopped is the problem of --resume without a session that can continue.

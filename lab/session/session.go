@@ -12,6 +12,9 @@ const (
 	ByBudget = "budget"
 )
 
+// GoOn is the hint after a session that has not ended.
+const GoOn = "the same command with --resume continues"
+
 // StoppedBy is such a reason as a reader sees it.
 func StoppedBy(reason string) string {
 	if reason == ByUser {
@@ -43,6 +46,26 @@ type Session[T any] struct {
 	Budget time.Duration // begin no turn that would end later; 0: no limit
 	// Takes estimates the duration of a turn, for the budget.
 	Takes func(T) time.Duration
+}
+
+// Over is a session of turns that are all known before.
+func Over[T any](turns []T, play func(context.Context, T) error) Session[T] {
+	made := 0
+	return Session[T]{
+		Next: func() (turn T, more bool) {
+			if made < len(turns) {
+				return turns[made], true
+			}
+			return turn, false
+		},
+		Make: func(ctx context.Context, turn T) error {
+			err := play(ctx, turn)
+			if err == nil {
+				made++
+			}
+			return err
+		},
+	}
 }
 
 // All makes the turns that are left, and keeps what was made whatever ends them. Stopped says why they ended early, if

@@ -133,6 +133,26 @@ func TestSession(t *testing.T) {
 	})
 }
 
+// What was made is not made again; a turn that failed is.
+func TestOver(t *testing.T) {
+	var made []string
+	fail := errors.New("broken")
+	turns := session.Over([]string{"a", "b", "c"}, func(_ context.Context, turn string) error {
+		if turn == "b" && fail != nil {
+			return fail
+		}
+		made = append(made, turn)
+		return nil
+	})
+	if stopped, err := turns.All(t.Context()); !errors.Is(err, fail) || stopped != "broken" {
+		t.Errorf("%q, %v", stopped, err)
+	}
+	fail = nil
+	if stopped, err := turns.All(t.Context()); err != nil || stopped != "" || strings.Join(made, "") != "abc" {
+		t.Errorf("%q, %v after %q", stopped, err, made)
+	}
+}
+
 // kept in a folder, the oldest first.
 func keptIn(t *testing.T, texts ...string) kept.Folder {
 	t.Helper()
@@ -182,9 +202,9 @@ func TestResume(t *testing.T) {
 		"ForeignBefore": {texts: []string{"foreign", "other"}, want: "20260131-120000 is foreign", hint: "be mixed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			one, err := session.Resume(keptIn(t, c.texts...), "test", read, match)
+			one, release, err := session.Resume(t.Context(), keptIn(t, c.texts...), "test", read, match)
 			if err == nil {
-				if *one != c.want {
+				if release(); *one != c.want {
 					t.Errorf("%q, want %q", *one, c.want)
 				}
 				return
@@ -200,10 +220,39 @@ func TestResume(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := session.Resume(kept.Folder{Root: file, Kind: "one"}, "test", read,
+		if _, _, err := session.Resume(t.Context(), kept.Folder{Root: file, Kind: "one"}, "test", read,
 			match); problem.ClassOf(err) != problem.Environment {
 			t.Errorf("%v", err)
 		}
+	})
+	t.Run("OneAtATime", func(t *testing.T) {
+		f := keptIn(t, "same 1", "same 2")
+		_, release, err := session.Resume(t.Context(), f, "test", read, match)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := session.Resume(t.Context(), f, "test", read, match); err == nil ||
+			!strings.HasPrefix(err.Error(), "one 20260131-120001: in use by one (pid ") {
+			t.Errorf("%v, want the process that works on it", err)
+		}
+		release()
+		if _, release, err = session.Resume(t.Context(), f, "test", read, match); err != nil {
+			t.Fatal(err)
+		}
+		release()
+	})
+	t.Run("EndedByWhoHeldIt", func(t *testing.T) {
+		f, reads := keptIn(t, "same 1", "same 2"), 0
+		one, release, err := session.Resume(t.Context(), f, "test", func(path string) (*string, error) {
+			if reads++; reads == 2 { // between the two looks at the newest
+				return new("ended"), nil
+			}
+			return read(path)
+		}, match)
+		if err != nil || *one != "same 1" {
+			t.Fatalf("%v, %v", one, err)
+		}
+		release()
 	})
 }
 

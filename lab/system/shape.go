@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"time"
 
 	"plimsoll/ground/problem"
 	"plimsoll/platform/data/database"
@@ -25,8 +26,18 @@ const (
 	FlagDurability = "durability"
 )
 
+// JitterMin is the least jitter of a lifetime that is not fixed.
+const JitterMin = time.Second
+
+// TweakFlags are those besides the name of the shape.
+var TweakFlags = []string{FlagTempPool, FlagLifetime, FlagJitter, FlagClearing, FlagChain, FlagDurability}
+
 // Worker is the shape as a worker has it, or says why there is none like that.
 func (s Shape) Worker() (shape.Shape, error) {
+	if s.Jitter > 0 && s.Jitter < JitterMin {
+		return shape.Shape{}, problem.New(problem.Usage,
+			fmt.Errorf("--%s %s: 0 or at least %s", FlagJitter, s.Jitter, JitterMin), "")
+	}
 	made, err := shape.New(s.Name, s.Tweaks)
 	return made, problem.New(problem.Usage, err, "")
 }

@@ -1,12 +1,14 @@
 package system
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/scenario"
@@ -47,6 +49,18 @@ func (t Target) String() string {
 		return "server of --dsn" // which cannot be read: nothing runs there
 	}
 	return name
+}
+
+// Database is the connection string of a target that runs: of the ERP's database, if its cluster has one.
+func (t Target) Database(ctx context.Context, clusters *cluster.Store) (dsn string, err error) {
+	if t.DSN != "" {
+		return t.DSN, nil
+	}
+	c, err := clusters.Running(ctx, t.Cluster)
+	if err != nil {
+		return "", problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
+	}
+	return DatabaseOf(ctx, c)
 }
 
 // On is the same system on another configuration: CLUSTER+SHAPE, or CLUSTER alone, which has the shape of this one.

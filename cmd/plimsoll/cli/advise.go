@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/advise"
@@ -107,7 +108,7 @@ func (o adviseOptions) checkFlags() error {
 		return problem.New(problem.Usage, errors.New("--html applies only to the report, and this command writes none"),
 			"plimsoll advise --html "+o.html+" first")
 	}
-	return writable(o.html)
+	return kept.Page(o.html).Check()
 }
 
 func (a *app) advise(ctx context.Context, o adviseOptions) error {
@@ -136,14 +137,10 @@ func (a *app) advise(ctx context.Context, o adviseOptions) error {
 }
 
 func (a *app) showAdvice(r *advise.Report, page string) error {
-	show := func() error { return r.Text(a.stdout) }
-	if a.json {
-		show = func() error { return a.emit(r) }
-	}
-	if err := show(); err != nil || page == "" {
+	if err := a.answer(r, r.Text); err != nil {
 		return err
 	}
-	return writeHTML(page, r.HTML)
+	return kept.Page(page).Write(r.HTML)
 }
 
 // applierFor is the applier for the chosen server; it can restart a local cluster.
@@ -243,7 +240,7 @@ func causesOfRun(id string) (all []advise.Cause, from string, err error) {
 func (a *app) causesSeen(ctx context.Context, dsn string, watch time.Duration) (all []advise.Cause, from string,
 	err error) {
 	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: watch, Rate: diagnose.RateDefault,
-		Software: software().Version})
+		Software: software().Version}, "")
 	if d == nil {
 		return nil, "", err
 	}

@@ -2,13 +2,9 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,7 +96,7 @@ func (a *app) agent(ctx context.Context, o agentOptions) error {
 		return problem.New(problem.Usage, errors.New("--join: the URL of a coordinator is missing"),
 			"'plimsoll run --agents N' prints it")
 	}
-	workers, err := o.workerAccess.read()
+	workers, err := o.workerAccess.Read()
 	if err != nil {
 		return err
 	}
@@ -121,7 +117,6 @@ func samplesOf(path string, agent int) string {
 // fleetOptions are the coordinator's.
 type fleetOptions struct {
 	accessOptions
-	workers             workerAccess // of the run; local agents read the same files
 	agents, listen, bus string
 	wait                time.Duration
 }
@@ -137,115 +132,14 @@ func fleetFlags(c *cobra.Command, o *fleetOptions) {
 	accessFlags(c, &o.accessOptions)
 }
 
-// check finds mistakes before anything is created.
-func (o fleetOptions) check() error {
-	if o.agents == "" {
-		return nil
-	}
-	_, err := o.options()
-	return err
+// fleet of the agents that generate the load of runs.
+func (a *app) fleet(o fleetOptions, workers run.AccessFiles) agents.Spec {
+	return agents.Spec{Agents: o.agents, Local: agentCommand(workers), Bus: o.bus, Listen: o.listen,
+		Access: o.access(), Software: software().Version, Wait: o.wait, Say: a.meter.Say, Errors: a.stderr}
 }
 
-// fleet waits for the agents of a run; nil if it has none.
-func (a *app) fleet(ctx context.Context, o fleetOptions, dsn, samples string) (*agents.Fleet, error) {
-	if o.agents == "" {
-		return nil, nil
-	}
-	options, err := a.fleetPlan(o, dsn)
-	if err != nil {
-		return nil, err
-	}
-	if samples != "" && len(options.Local) == 0 {
-		return nil, problem.New(problem.Usage, errors.New("--samples: agents on other machines write their own "+
-			"samples"),
-			"plimsoll agent --samples FILE")
-	}
-	if samples != "" {
-		if samples, err = filepath.Abs(samples); err != nil {
-			return nil, err
-		}
-		options.Local = append(options.Local, "--samples", samples)
-	}
-	return agents.Open(ctx, options)
-}
-
-// newGenerator opens a fleet for each run, on whichever database it is; nil when there are no agents.
-func (a *app) newGenerator(o fleetOptions) (func(ctx context.Context, dsn string) (run.Generator, func(), error),
-	error) {
-	if o.agents == "" {
-		return nil, nil
-	}
-	options, err := a.fleetPlan(o, "")
-	if err != nil {
-		return nil, err
-	}
-	if len(options.Local) == 0 {
-		a.meter.Say("the agents must join again for each run: start them with --stay")
-	}
-	return func(ctx context.Context, dsn string) (run.Generator, func(), error) {
-		options.DSN = dsn
-		fleet, err := agents.Open(ctx, options)
-		if err != nil {
-			return nil, nil, err
-		}
-		options.Say = func(string, ...any) {} // the same agents each time
-		return fleet, fleet.Dismiss, nil
-	}, nil
-}
-
-// fleetPlan says how agents are started, and which token agents on other machines need.
-func (a *app) fleetPlan(o fleetOptions, dsn string) (agents.Options, error) {
-	options, err := o.options()
-	if err != nil {
-		return options, err
-	}
-	options.Say, options.Errors, options.DSN = a.meter.Say, a.stderr, dsn
-	if o.token == "" && len(options.Local) == 0 && o.bus == "" {
-		a.meter.Say("start agents with this token: PLIMSOLL_TOKEN=%s", options.Access.Token)
-	}
-	return options, nil
-}
-
-func (o fleetOptions) options() (agents.Options, error) {
-	text, local := strings.CutPrefix(o.agents, "local:")
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > agents.AgentsMax {
-		return agents.Options{}, problem.New(problem.Usage, fmt.Errorf("--agents: takes a number of agents, or "+
-			"local: and a number, not %q", o.agents),
-			fmt.Sprintf("such as --agents 3 or --agents local:3, at most %d", agents.AgentsMax))
-	}
-	options := agents.Options{Agents: n, Bus: o.bus, Listen: o.listen, Access: o.access(), Software: software().Version,
-		Wait: o.wait}
-	if local {
-		if options.Local, err = agentCommand(o.workers); err != nil {
-			return options, err
-		}
-	}
-	if o.bus == "" && o.token == "" {
-		if host, _, err := net.SplitHostPort(o.listen); err == nil && !isLoopback(host) {
-			return options, problem.New(problem.Usage, fmt.Errorf("--agents-listen %s: other machines can reach this "+
-				"address, and no token is set", o.listen), "set the same PLIMSOLL_TOKEN on both sides")
-		}
-		options.Access.Token = rand.Text()
-	}
-	address := o.listen
-	if o.bus != "" {
-		address = o.bus
-	}
-	return options, agents.Secure(address, options.Access)
-}
-
-// agentCommand starts this same program as an agent; the address to join is added.
-func agentCommand(o workerAccess) ([]string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	return []string{self, "agent", "--quiet", "--password-file=" + o.passwordFile, "--url-ca=" + o.roots,
-		fmt.Sprintf("--insecure=%v", o.insecure)}, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// agentCommand starts this same program as an agent, which reads the same files; the address to join is added.
+func agentCommand(o run.AccessFiles) []string {
+	return []string{program(), "agent", "--quiet", "--password-file=" + o.Password, "--url-ca=" + o.Roots,
+		fmt.Sprintf("--insecure=%v", o.Insecure)}
 }

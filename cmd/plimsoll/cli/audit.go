@@ -134,11 +134,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if err := a.awaitTarget(ctx, o.target, o.lag); err != nil {
 		return err
 	}
-	dsn, err := a.database(ctx, o.target)
-	if err != nil {
-		return err
-	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: audit.Connections(o.connections) + 1,
+	db, err := a.open(ctx, o.target, database.Options{Connections: audit.Connections(o.connections) + 1,
 		Application: "plimsoll audit"})
 	if err != nil {
 		return err

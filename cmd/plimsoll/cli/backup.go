@@ -198,12 +198,8 @@ func (a *app) restoreBackup(ctx context.Context, backups *backup.Store, id strin
 		return err
 	}
 	a.meter.End()
-	if a.json {
-		return a.emit(c.Status(ctx))
-	}
-	_, err = fmt.Fprintf(a.stdout, "cluster %s is restored from %s, to %s; start it: plimsoll up %s\n", c.Name(), id,
+	return a.answerLine(c.Status(ctx), "cluster %s is restored from %s, to %s; start it: plimsoll up %s", c.Name(), id,
 		at, c.Name())
-	return err
 }
 
 func (a *app) removeBackup(ctx context.Context, backups *backup.Store, id string, yes bool) error {
@@ -218,11 +214,7 @@ func (a *app) removeBackup(ctx context.Context, backups *backup.Store, id string
 	if err := backups.Remove(ctx, id); err != nil {
 		return err
 	}
-	if a.json {
-		return a.emit(map[string]string{"removed": id})
-	}
-	_, err := fmt.Fprintf(a.stdout, "backup %s was removed\n", id)
-	return err
+	return a.answerLine(map[string]string{"removed": id}, "backup %s was removed", id)
 }
 
 func (a *app) completeBackup(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -86,12 +86,7 @@ func (a *app) commits(ctx context.Context, o commitsOptions) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.emit(report)
-	} else {
-		err = report.Write(a.stdout)
-	}
-	if err == nil && report.Incomplete {
+	if err = a.answer(report, report.Write); err == nil && report.Incomplete {
 		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d of %d turns", report.TurnsDone,
 			report.Turns), "")
 	}

@@ -11,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
+	"plimsoll/lab/session"
 	"plimsoll/lab/system"
 )
 
@@ -145,17 +147,18 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
 }
 
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
-	if err := writable(o.html); err != nil {
-		return err
-	}
 	if o.show != "" {
 		return a.showStored(args, o)
 	}
-	options, err := a.comparison(o, args)
+	q, err := a.comparison(o, args)
 	if err != nil {
 		return err
 	}
-	c, err := a.compared(ctx, o, options)
+	if o.selfTest != "" {
+		return a.compareSelf(ctx, o, q)
+	}
+	c, err := q.Run(ctx)
+	a.meter.End()
 	if c == nil {
 		return err
 	}
@@ -169,67 +172,55 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 }
 
 // comparison as flags and arguments give it.
-func (a *app) comparison(o compareOptions, args []string) (options compare.Options, err error) {
-	options = compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
-		Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
-		Version: software().Version}
-	if options.Sides, err = a.sides(o, args); err != nil {
-		return options, err
+func (a *app) comparison(o compareOptions, args []string) (q compare.Request, err error) {
+	q = compare.Request{
+		Options: compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
+			Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
+			Version: software().Version},
+		System: a.spec("compare", o.measureOptions), Systems: args, Reset: system.Reset(o.reset), Cold: o.cold,
+		Local: a.local(),
 	}
-	options.NewGenerator, err = a.newGenerator(o.fleet)
-	return options, err
-}
-
-// compared brings up what the sides run on, compares them, and ends what was started.
-func (a *app) compared(ctx context.Context, o compareOptions, options compare.Options) (c *compare.Comparison,
-	err error) {
-	here, err := a.local()
-	if err != nil {
-		return nil, err
-	}
-	down, err := options.BringUp(ctx, here, o.cold)
-	a.meter.End()
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if ended := down(); err == nil {
-			err = ended
+	q.Progress, q.Planned = a.compareProgress()
+	for i := range o.own {
+		if q.Own[i], err = o.own[i].spec(q.System.Shape); err != nil {
+			return q, problem.WithHint(fmt.Errorf("%s: %w", compare.Letter(i), err), problem.HintOf(err))
 		}
-	}()
-	if o.selfTest != "" {
-		return nil, a.compareSelf(ctx, o, options)
 	}
-	options.Progress = a.compareProgress(fmt.Sprintf("at most %d runs of each of %d sides, about %s at most",
-		options.Pairs, len(options.Sides), options.Estimate().Round(time.Minute)))
-	defer a.meter.End()
-	return compare.Compare(ctx, options)
+	return q, nil
 }
 
-func (a *app) compareProgress(plan string) func(compare.Progress) {
-	begun := false
+// compareProgress shows the plan when the first run has begun, and how far the runs are.
+func (a *app) compareProgress() (progress func(compare.Progress), planned func(string)) {
+	plan, begun := "", false
 	return func(p compare.Progress) {
-		if !begun {
-			begun = true
-			a.meter.Say("%s", plan)
-			a.meter.Phase("compare", 1, "")
-		}
-		if r := p.Ended; r != nil && (r.Void != "" || p.Trial == 0) {
-			ended := "done"
-			if r.Void != "" {
-				ended = "void, will be repeated: " + r.Void
+			if !begun {
+				begun = true
+				a.meter.Say("%s", plan)
+				a.meter.Phase("compare", 1, "")
 			}
-			a.meter.Say("%sround %d, %s%s: %s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase), ended)
+			a.showRound(p)
+		}, func(text string) {
+			plan = text
+			a.meter.End() // of what was brought up
 		}
-		note := fmt.Sprintf("%sround %d, %s%s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase))
-		if p.Run.Phase != "" {
-			note += ": " + string(p.Run.Phase)
+}
+
+func (a *app) showRound(p compare.Progress) {
+	if r := p.Ended; r != nil && (r.Void != "" || p.Trial == 0) {
+		ended := "done"
+		if r.Void != "" {
+			ended = "void, will be repeated: " + r.Void
 		}
-		if p.Run.Scored {
-			note += ", Apdex " + apdex.Text(p.Run.Apdex)
-		}
-		a.meter.UpdateLeft(p.Share, p.Left, note)
+		a.meter.Say("%sround %d, %s%s: %s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase), ended)
 	}
+	note := fmt.Sprintf("%sround %d, %s%s", trialText(p.Trial), p.Round, p.Side, phaseText(p.Phase))
+	if p.Run.Phase != "" {
+		note += ": " + string(p.Run.Phase)
+	}
+	if p.Run.Scored {
+		note += ", Apdex " + apdex.Text(p.Run.Apdex)
+	}
+	a.meter.UpdateLeft(p.Share, p.Left, note)
 }
 
 // trialText names the trial of a self-test.
@@ -249,6 +240,9 @@ func phaseText(p compare.Phase) string {
 
 // showStored shows a comparison from the store or from a file.
 func (a *app) showStored(args []string, o compareOptions) error {
+	if err := kept.Page(o.html).Check(); err != nil {
+		return err
+	}
 	if len(args) > 0 {
 		return problem.New(problem.Usage, errors.New("--show takes no systems"), "leave them out")
 	}
@@ -264,10 +258,8 @@ func (a *app) showStored(args []string, o compareOptions) error {
 }
 
 func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
-	if o.html != "" {
-		if err := writeHTML(o.html, c.HTML); err != nil {
-			return err
-		}
+	if err := kept.Page(o.html).Write(c.HTML); err != nil {
+		return err
 	}
 	if a.json {
 		return a.emit(c)
@@ -285,11 +277,12 @@ func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
 func judgeComparison(c *compare.Comparison) error {
 	switch c.Stopped {
 	case compare.ByUser:
-		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d runs, which are kept", len(c.Runs)), goOn)
+		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d runs, which are kept", len(c.Runs)),
+			session.GoOn)
 	case compare.ByVoid:
 		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than valid, the machine "+
 			"is too busy"),
-			"stop other programs or raise --disturbed-limit, then "+goOn)
+			"stop other programs or raise --disturbed-limit, then "+session.GoOn)
 	}
 	for _, f := range c.Findings {
 		if f.Because != "" {
@@ -298,7 +291,7 @@ func judgeComparison(c *compare.Comparison) error {
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
 			hint := "--resume with more --pairs, or start again with a longer --duration or a wider --margin"
 			if c.Stopped == compare.ByBudget {
-				hint = goOn
+				hint = session.GoOn
 			}
 			return problem.New(problem.Threshold, errors.New(c.Statement()), hint)
 		}

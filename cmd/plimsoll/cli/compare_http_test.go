@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"plimsoll/lab/diagnose"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/test/files"
@@ -84,25 +82,5 @@ func TestCompare_SidesWithoutADatabaseOrAScenario(t *testing.T) {
 		"it has no database for settings or SQL":          {"--scenario-a", path, "--sql-b", "SELECT 1"},
 	} {
 		plimsoll(t, append([]string{"compare"}, args...)...).want(t, ExitUsage, want)
-	}
-}
-
-// Sides of --dsn are told apart by where they are; passwords are not shown.
-func TestCompare_NamesSidesByTheirServers(t *testing.T) {
-	all := []sideFlags{{dsn: "postgres://me:secret@db1:5433/erp"}, {dsn: "host=db2 user=me password=secret dbname=erp"},
-		{dsn: "postgres://db1/erp", scenario: "own.toml"}, {dsn: "postgres://db1/erp", name: "old"}}
-	for i := range all {
-		all[i].sampling = diagnose.RateDefault
-	}
-	want := []string{"db1:5433/erp", "db2:5432/erp", "db1:5432/erp, own.toml", "old"}
-	for i, s := range all {
-		if got := s.title(nil, nil); got != want[i] {
-			t.Errorf("%q, want %q", got, want[i])
-		}
-	}
-	own := sideFlags{scenario: filepath.Join("a", "b.toml"), url: "http://x", sampling: 7}
-	if got := own.title(map[string]string{"jit": "off"}, map[string]string{"chain": "1"}); got !=
-		"a/b.toml, http://x jit=off chain=1, 7 samples per second" {
-		t.Error(got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/lab/diagnose"
 	"plimsoll/lab/load"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
@@ -64,36 +63,6 @@ func TestCompare_RefusesSides(t *testing.T) {
 	}
 }
 
-// One system stands for all, changed by the flags of each; a server elsewhere may stand beside it.
-func TestCompare_SidesOfOneSystem(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		own  map[int]sideFlags
-		want []string
-	}{
-		{[]string{"a", "b", "c"}, nil, []string{"a", "b", "c"}},
-		{[]string{"a"}, nil, []string{"a"}},
-		{[]string{"a"}, map[int]sideFlags{0: {sql: "x"}}, []string{"a, with SQL before each run", "a"}},
-		{[]string{"a"}, map[int]sideFlags{2: {sql: "x"}}, []string{"a", "a", "a, with SQL before each run"}},
-		{[]string{"a"}, map[int]sideFlags{1: {dsn: "host=h dbname=d user=u"}}, []string{"a", "h:5432/d"}},
-		{nil, map[int]sideFlags{0: {command: "one"}, 1: {name: "again"}}, []string{"one", "again"}},
-		{nil, map[int]sideFlags{1: {sql: "x"}}, nil},
-	} {
-		var o compareOptions
-		for i := range o.own {
-			o.own[i] = c.own[i]
-			o.own[i].sampling = diagnose.RateDefault
-		}
-		var got []string
-		for _, f := range o.given(c.args) {
-			got = append(got, f.title(nil, nil))
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.args, got, c.want)
-		}
-	}
-}
-
 // Tweaks change the shape of one side alone, and each reaches its workers.
 func TestCompare_Tweaks(t *testing.T) {
 	s := system.Shape{Name: "tuned", Tweaks: shape.Tweaks{Chain: 7}}
@@ -112,8 +81,8 @@ func TestCompare_Tweaks(t *testing.T) {
 	if s.Chain != 7 || s.Clearing != "" {
 		t.Errorf("the other side changed as well: %+v", s)
 	}
-	if len(given) != len(tweakFlags) {
-		t.Errorf("not all of %q are tried", tweakFlags)
+	if len(given) != len(system.TweakFlags) {
+		t.Errorf("not all of %q are tried", system.TweakFlags)
 	}
 }
 

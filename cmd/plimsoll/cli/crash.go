@@ -172,10 +172,7 @@ func (a *app) crash(ctx context.Context, o crashOptions) error {
 	if err != nil {
 		return err
 	}
-	options.Clusters = a.clusters()
-	if options.Serve, err = serveCommand(); err != nil {
-		return err
-	}
+	options.Clusters, options.Serve = a.clusters(), serveCommand()
 	a.meter.Phase(string(options.Ending), float64(options.Seeds), "")
 	options.Progress = func(p crash.Progress) { a.meter.UpdateLeft(float64(p.Done), p.Left, p.What) }
 	report, err := crash.Run(ctx, options)
@@ -183,12 +180,7 @@ func (a *app) crash(ctx context.Context, o crashOptions) error {
 	if err != nil && (report == nil || len(report.Cuts) == 0) {
 		return err
 	}
-	var shown error
-	if a.json {
-		shown = a.emit(report)
-	} else {
-		shown = report.Write(a.stdout)
-	}
+	shown := a.answer(report, report.Write)
 	switch {
 	case err != nil:
 		return err

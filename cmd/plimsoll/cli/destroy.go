@@ -48,11 +48,7 @@ if no backup needs that. A folder that Plimsoll did not create is never touched.
 		if err := backup.Open(clusters).Forget(archive); err != nil {
 			return err
 		}
-		if a.json {
-			return a.emit(map[string]string{"destroyed": args[0]})
-		}
-		fmt.Fprintf(a.stdout, "cluster %s was removed\n", args[0])
-		return nil
+		return a.answerLine(map[string]string{"destroyed": args[0]}, "cluster %s was removed", args[0])
 	})
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	config.FlagOnly(c.Flags(), "yes")

@@ -2,19 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/problem"
+	"plimsoll/ground/host/kept"
 	"plimsoll/lab/diagnose"
-	"plimsoll/lab/system"
 )
 
 type diagnoseOptions struct {
@@ -64,101 +59,31 @@ Statements are shown without their values. Ctrl-C ends early and reports what wa
 }
 
 func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
-	dsn := o.dsn
-	if !o.foreign() {
-		c, err := a.clusters().Running(ctx, o.cluster)
-		if err != nil {
-			return problem.WithHint(err, "name a database with --dsn, or start a cluster with 'plimsoll up'")
-		}
-		if dsn, err = system.DatabaseOf(ctx, c); err != nil {
-			return err
-		}
-	}
-	other, err := o.other(ctx)
+	dsn, err := o.target.system("").Database(ctx, a.clusters())
 	if err != nil {
 		return err
 	}
 	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: o.duration, Rate: o.rate,
-		Software: software().Version})
-	if compared := other(d); err == nil {
-		err = compared
-	}
+		Software: software().Version}, o.against)
 	if d == nil {
 		return err
 	}
-	if shown := a.showDiagnosis(d); err == nil {
+	if shown := a.answer(d, d.Text); err == nil {
 		err = shown
 	}
-	if o.html != "" {
-		if written := writeHTML(o.html, d.HTML); err == nil {
-			err = written
-		}
+	if written := kept.Page(o.html).Write(d.HTML); err == nil {
+		err = written
 	}
 	return err
 }
 
-// other starts the diagnosis of the system of --against. The function that it returns waits for that diagnosis and
-// subtracts it.
-func (o diagnoseOptions) other(ctx context.Context) (subtract func(*diagnose.Diagnosis) error, err error) {
-	if o.against == "" {
-		return func(*diagnose.Diagnosis) error { return nil }, nil
-	}
-	if _, err := os.Stat(o.against); err == nil || !strings.ContainsAny(o.against, ":=") {
-		kept, err := diagnose.Load(o.against)
-		return func(d *diagnose.Diagnosis) error {
-			if d != nil {
-				d.Compare(o.against, kept)
-			}
-			return nil
-		}, err
-	}
-	server, err := pgx.ParseConfig(o.against)
-	if err != nil {
-		return nil, problem.New(problem.Usage, errors.New("--against is neither a file nor a connection string"),
-			"plimsoll diagnose --against postgres://monitor@db.example/erp")
-	}
-	var found *diagnose.Diagnosis
-	var failed error
-	done := make(chan struct{})
-	ctx, stop := context.WithCancel(ctx)
-	go func() {
-		defer close(done)
-		found, failed = diagnose.Run(ctx, diagnose.Options{DSN: o.against, Duration: o.duration, Rate: o.rate,
-			Software: software().Version})
-	}()
-	return func(d *diagnose.Diagnosis) error {
-		defer stop()
-		if d == nil {
-			stop()
-		}
-		<-done
-		switch {
-		case d == nil:
-			return nil
-		case found != nil:
-			d.Compare(fmt.Sprintf("%s of %s:%d", server.Database, server.Host, server.Port), found)
-		}
-		if failed != nil {
-			return fmt.Errorf("diagnose the system of --against: %w", failed)
-		}
-		return nil
-	}, nil
-}
-
 // watched is a diagnosis with its progress.
-func (a *app) watched(ctx context.Context, o diagnose.Options) (*diagnose.Diagnosis, error) {
+func (a *app) watched(ctx context.Context, o diagnose.Options, against string) (*diagnose.Diagnosis, error) {
 	a.meter.Phase("diagnose", 1, "")
 	defer a.meter.End()
 	o.Progress = func(elapsed time.Duration, atWork int) {
 		a.meter.UpdateLeft(min(1, elapsed.Seconds()/o.Duration.Seconds()), max(0, o.Duration-elapsed),
 			fmt.Sprintf("%d active sessions", atWork))
 	}
-	return diagnose.Run(ctx, o)
-}
-
-func (a *app) showDiagnosis(d *diagnose.Diagnosis) error {
-	if a.json {
-		return a.emit(d)
-	}
-	return d.Text(a.stdout)
+	return diagnose.RunAgainst(ctx, o, against)
 }

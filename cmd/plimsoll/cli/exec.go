@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -114,6 +115,22 @@ func (a *app) progressTo(w io.Writer) {
 	o := progress.Detect(w)
 	o.Quiet = a.quiet
 	a.meter = progress.New(w, o)
+}
+
+// answer is v as JSON if that is asked for, else as text.
+func (a *app) answer(v any, text func(io.Writer) error) error {
+	if a.json {
+		return a.emit(v)
+	}
+	return text(a.stdout)
+}
+
+// answerLine is v as JSON if that is asked for, else a line of text.
+func (a *app) answerLine(v any, format string, args ...any) error {
+	return a.answer(v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format+"\n", args...)
+		return err
+	})
 }
 
 // emit writes v as the one JSON document on stdout.

@@ -82,11 +82,7 @@ func groupsArguments(c *cobra.Command, args []string) error {
 }
 
 func (a *app) groups(ctx context.Context, args []string, t target) error {
-	dsn, err := a.database(ctx, t)
-	if err != nil {
-		return err
-	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: groupsConnections,
+	db, err := a.open(ctx, t, database.Options{Connections: groupsConnections,
 		Application: "plimsoll groups"})
 	if err != nil {
 		return err

@@ -38,11 +38,7 @@ type backgroundJob struct {
 // runJob submits a job and waits for it. The job is like any other, so other workers take part, and this process works
 // on it in its own threads.
 func (a *app) runJob(ctx context.Context, e backgroundJob) (job jobs.Job, err error) {
-	dsn, err := a.database(ctx, e.target)
-	if err != nil {
-		return job, err
-	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: jobs.Connections(e.threads),
+	db, err := a.open(ctx, e.target, database.Options{Connections: jobs.Connections(e.threads),
 		Application: "plimsoll jobs"})
 	if err != nil {
 		return job, err
@@ -133,11 +129,7 @@ func (a *app) organisation(ctx context.Context, t target, code string) (id.ID, e
 	if code == "" {
 		return id.ID{}, nil
 	}
-	dsn, err := a.database(ctx, t)
-	if err != nil {
-		return id.ID{}, err
-	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: 1})
+	db, err := a.open(ctx, t, database.Options{Connections: 1})
 	if err != nil {
 		return id.ID{}, err
 	}

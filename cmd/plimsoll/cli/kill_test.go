@@ -59,11 +59,7 @@ func newKillStand(t *testing.T, up ...string) *killStand {
 // serveProcess starts a worker as 'plimsoll serve' would; it finds the cluster by itself.
 func (s *killStand) serveProcess(t *testing.T) *worker.Worker {
 	t.Helper()
-	command, err := serveCommand()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := worker.Start(t.Context(), command, nil, nil)
+	w, err := worker.Start(t.Context(), serveCommand(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

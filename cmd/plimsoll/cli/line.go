@@ -2,16 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/problem"
+	"plimsoll/ground/host/kept"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run"
@@ -109,133 +106,26 @@ comparison; use a shorter --think or a larger --most.`,
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
-	if err := writable(o.html); err != nil {
-		return err
-	}
-	options, systems, err := a.lineOptions(o)
-	if err == nil && o.resume {
-		err = options.Store.Resumable()
-	}
-	if err != nil {
-		return err
-	}
-	down, err := a.bringUp(ctx, systems...)
-	if err != nil {
-		return err
-	}
-	found, err := a.search(ctx, options, systems)
-	if ended := down(); err == nil {
-		err = ended
-	}
+	found, err := line.Search(ctx, line.Request{
+		Options: line.Options{Target: o.apdexTarget, Bounds: o.bounds, Reset: system.Reset(o.reset), Budget: o.budget,
+			Resume: o.resume, Control: o.control, Store: line.DefaultStore(), Progress: a.lineProgress()},
+		System: a.spec("line", o.measureOptions), Configurations: o.configurations, Local: a.local(),
+		Planned: func(format string, args ...any) {
+			a.meter.End()
+			a.meter.Say(format, args...)
+		},
+	})
+	a.meter.End()
 	if found == nil {
 		return err
 	}
-	if shown := a.showLine(o.html, found); err == nil {
+	if shown := a.showLine(kept.Page(o.html), found); err == nil {
 		err = shown
 	}
 	if err != nil {
 		return err
 	}
-	return found.judge()
-}
-
-// lineOptions are the search, and the systems that are searched.
-func (a *app) lineOptions(o lineOptions) (options line.Options, systems []*system.System, err error) {
-	y, err := a.systemOf("line", o.measureOptions)
-	if err != nil {
-		return options, nil, err
-	}
-	y.Reset = system.Reset(o.reset)
-	usage := func(err error, hint string) (line.Options, []*system.System, error) {
-		return options, nil, problem.New(problem.Usage, err, hint)
-	}
-	switch {
-	case o.apdexTarget <= 0:
-		return usage(fmt.Errorf("--target: must be above 0, not %v", o.apdexTarget), "")
-	case o.bounds.Resolution <= 0:
-		return usage(fmt.Errorf("--resolution: must be above 0, not %v", o.bounds.Resolution), "")
-	case o.bounds.First > o.bounds.Most:
-		return usage(fmt.Errorf("--from %d exceeds --most %d", o.bounds.First, o.bounds.Most),
-			"lower --from or raise --most")
-	case o.control && len(o.configurations) == 0:
-		return usage(errors.New("--control: there is one system only"), "--configurations names several")
-	}
-	systems = []*system.System{&y}
-	if len(o.configurations) > 0 {
-		if systems, err = configurations(o.configurations, y); err != nil {
-			return options, nil, err
-		}
-	}
-	o.fleet.workers = o.workerAccess
-	generator, err := a.newGenerator(o.fleet)
-	return line.Options{
-		Run: y.Run, NewGenerator: generator, Target: o.apdexTarget, Bounds: o.bounds, Reset: y.Reset, Budget: o.budget,
-		Resume: o.resume, Control: o.control, Store: line.DefaultStore(),
-	}, systems, err
-}
-
-// configurations are systems that differ in cluster and shape; each stands once.
-func configurations(texts []string, common system.System) (all []*system.System, err error) {
-	for _, text := range texts {
-		y, err := common.On(text)
-		if err == nil && slices.ContainsFunc(all, func(o *system.System) bool { return o.Name == y.Name }) {
-			err = problem.New(problem.Usage, fmt.Errorf("%s is named twice", y.Name), "")
-		}
-		if err != nil {
-			return nil, problem.WithHint(fmt.Errorf("--configurations: %w", err), problem.HintOf(err))
-		}
-		all = append(all, &y)
-	}
-	if len(all) < 2 {
-		return nil, problem.New(problem.Usage,
-			fmt.Errorf("--configurations: %s alone has nothing to be compared with", all[0].Name),
-			"such as --configurations vanilla+classic,plimsoll+lean")
-	}
-	return all, nil
-}
-
-// found is a search, or several in turns.
-type found struct {
-	id   string
-	view view
-	// judge decides the exit code.
-	judge func() error
-}
-
-// view of a search.
-type view interface {
-	Text(io.Writer) error
-	HTML(io.Writer) error
-}
-
-// search searches one system, or several in turns; nil: nothing could begin.
-func (a *app) search(ctx context.Context, options line.Options, systems []*system.System) (*found, error) {
-	options.Progress = a.lineProgress()
-	defer a.meter.End()
-	if len(systems) > 1 {
-		return a.searchAll(ctx, options, systems)
-	}
-	options.Run = systems[0].Run
-	a.meter.Say("about %d trials, about %s in all", options.Left(nil), options.Estimate().Round(time.Minute))
-	l, err := line.Find(ctx, options)
-	if l == nil {
-		return nil, err
-	}
-	return &found{l.ID, l, func() error { return judgeLine(l) }}, err
-}
-
-func (a *app) searchAll(ctx context.Context, options line.Options, systems []*system.System) (*found, error) {
-	var all []line.System
-	for _, y := range systems {
-		all = append(all, line.System{Name: y.Name, Run: y.Run})
-	}
-	a.meter.Say("about %d trials of %d configurations in turns, about %s in all", len(all)*options.Left(nil), len(all),
-		options.EstimateAll(all).Round(time.Minute))
-	c, err := line.FindAll(ctx, options, all)
-	if c == nil {
-		return nil, err
-	}
-	return &found{c.ID, c, func() error { return judgeLines(c) }}, err
+	return found.Judge()
 }
 
 func (a *app) lineProgress() func(line.Progress) {
@@ -274,18 +164,16 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-func (a *app) showLine(page string, f *found) error {
-	if page != "" {
-		if err := writeHTML(page, f.view.HTML); err != nil {
-			return err
-		}
-	}
-	if a.json {
-		return a.emit(f.view)
-	}
-	if err := f.view.Text(a.stdout); err != nil {
+func (a *app) showLine(page kept.Page, f *line.Found) error {
+	if err := page.Write(f.HTML); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(f.id))
+	if a.json {
+		return a.emit(f.Result)
+	}
+	if err := f.Text(a.stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(f.ID))
 	return err
 }

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
@@ -67,45 +65,19 @@ func arrivalFlags(c *cobra.Command, o *loadOptions) {
 	fs.Float64Var(&o.arrivalsFlags.Rate, "rate", 0, "with --arrivals: operations per second")
 }
 
-// load is that of the flags and the scenario; a scenario file overrides a flag's default.
-func (a *app) load(command string, o loadOptions) (l load.Load, err error) {
-	l = o.Load
+// load of the flags. It lacks users and think times that nobody gave, which a scenario file may have.
+func (a *app) load(command string, o loadOptions) load.Load {
+	l := o.Load
 	l.Seed = uint64(o.seed)
-	if l.Scenario, err = readScenario(o.scenarioFile); err != nil {
-		return l, err
-	}
-	given := func(key string) bool {
-		return o.scenarioFile == "" || a.sources[command+"."+key].Kind != config.Default
-	}
+	given := func(key string) bool { return a.sources[command+"."+key].Kind != config.Default }
 	if !given("users") {
 		l.Users = 0
 	}
 	if given("think") || given("think-distribution") {
 		l.Think = &o.thinkFlags
 	}
-	l.Arrivals, err = o.openModel()
-	return l, err
-}
-
-// openModel is the arrivals that were asked for; nil where users think.
-func (o loadOptions) openModel() (*users.Arrivals, error) {
-	a := o.arrivalsFlags
-	switch {
-	case a == (users.Arrivals{}):
-		return nil, nil
-	case a.Spacing == "":
-		return nil, problem.New(problem.Usage, errors.New("--rate has no effect without --arrivals"),
-			"add --arrivals poisson")
-	case a.Rate == 0:
-		return nil, problem.New(problem.Usage, errors.New("--arrivals needs --rate"),
-			"add --rate, operations per second")
+	if o.arrivalsFlags != (users.Arrivals{}) {
+		l.Arrivals = &o.arrivalsFlags
 	}
-	return &a, problem.New(problem.Usage, a.Check(), "")
-}
-
-func readScenario(path string) (*scenario.Scenario, error) {
-	if path == "" {
-		return scenario.Default(), nil
-	}
-	return scenario.Read(path)
+	return l
 }

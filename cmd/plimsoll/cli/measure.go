@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,6 +8,7 @@ import (
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/erp/fill"
+	"plimsoll/ground/host/kept"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/store"
@@ -36,7 +36,7 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 	o.flags = fs
 	a.systemFlags(c, &o.systemOptions)
 	o.workerAccess.flags(c)
-	figuresTokenFlag(fs, &o.figuresToken, "`FILE` with the token for /metrics: sent to the servers of --url, and "+
+	figuresTokenFlag(fs, &o.FiguresToken, "`FILE` with the token for /metrics: sent to the servers of --url, and "+
 		"required from other machines by --metrics")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault, "the run is "+disturbedUsage)
 	fleetFlags(c, &o.fleet)
@@ -49,78 +49,39 @@ const disturbedUsage = "not valid if more than this share of the processors went
 	"time to the hypervisor, a quota or a lack of memory, or if others worked on the same database; 1: no check"
 
 // workerAccess is how application servers that run already are reached.
-type workerAccess struct {
-	passwordFile, roots, figuresToken string
-	insecure                          bool
-}
+type workerAccess struct{ run.AccessFiles }
 
 func (o *workerAccess) flags(c *cobra.Command) {
-	passwordFlag(c, &o.passwordFile, "`FILE` with the password of all users, for application servers that ask for it")
-	c.Flags().StringVar(&o.roots, "url-ca", "", "`FILE` with the certificate authorities of the application servers "+
+	passwordFlag(c, &o.Password, "`FILE` with the password of all users, for application servers that ask for it")
+	c.Flags().StringVar(&o.Roots, "url-ca", "", "`FILE` with the certificate authorities of the application servers "+
 		"(default: the system's)")
-	c.Flags().BoolVar(&o.insecure, "insecure", false, "send passwords and tokens unencrypted to other machines")
+	c.Flags().BoolVar(&o.Insecure, "insecure", false, "send passwords and tokens unencrypted to other machines")
 	config.Share(c.Flags(), "url-ca")
 	config.FlagOnly(c.Flags(), "insecure")
-}
-
-func (o workerAccess) read() (run.Access, error) {
-	access, err := run.ReadAccess(o.passwordFile, o.roots, o.figuresToken)
-	access.Insecure = o.insecure
-	return access, err
 }
 
 // keptRuns is where runs are kept, each with its report.
 func keptRuns() *store.Store { return store.Default().WithPage(report.HTML) }
 
-// systemOf is the system that a run, or each trial of a search, puts its load on.
-func (a *app) systemOf(command string, o measureOptions) (y system.System, err error) {
-	if y.Shape, err = o.shape(); err != nil {
-		return y, err
+// spec is the system that a run, or each trial of a search, puts its load on, and that load.
+func (a *app) spec(command string, o measureOptions) system.Spec {
+	return system.Spec{
+		Target: o.target.system(o.engine), Shape: o.shape(),
+		Run: run.Options{Load: a.load(command, o.loadOptions), URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit,
+			DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version, Store: keptRuns()},
+		Scenario: o.scenarioFile, Users: o.Users, Think: o.thinkFlags, Access: o.AccessFiles,
+		Agents: a.fleet(o.fleet, o.AccessFiles), Page: kept.Page(o.html), Flags: given(o.flags),
 	}
-	y.Target = o.target.system(o.engine)
-	y.Run = run.Options{URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit, DisturbedLimit: o.disturbed,
-		Title: o.title, Software: software().Version, Store: keptRuns()}
-	if y.Run.Load, err = a.load(command, o.loadOptions); err != nil {
-		return y, err
-	}
-	if !y.Run.Scenario.NeedsDatabase() {
-		y.Cluster = "" // nobody asks for it
-	}
-	if err := refuseIdle(o.flags, o.idle(y.Run.Scenario)...); err != nil {
-		return y, err
-	}
-	if y.Run.Access, err = o.workerAccess.read(); err != nil {
-		return y, err
-	}
-	return y, y.Run.Access.Check(y.Run.URLs)
 }
 
 // local is this machine as the place of systems; what is made on it is said between the progress.
-func (a *app) local() (system.Local, error) {
-	serve, err := serveCommand()
-	return system.Local{Clusters: a.clusters(), Serve: serve, Fill: fill.Options{Progress: a.fillProgress()},
-		Say: a.meter.Say}, err
-}
-
-// bringUp brings up what systems run on; down ends what was started.
-func (a *app) bringUp(ctx context.Context, all ...*system.System) (down func() error, err error) {
-	here, err := a.local()
-	if err != nil {
-		return nil, err
-	}
-	defer a.meter.End()
-	return here.Up(ctx, nil, all...)
+func (a *app) local() system.Local {
+	return system.Local{Clusters: a.clusters(), Serve: serveCommand(), Fill: fill.Options{Progress: a.fillProgress()},
+		Say: a.meter.Say}
 }
 
 // samplingFlag binds how often a run looks at the database's sessions.
 func samplingFlag(fs *pflag.FlagSet, to *int, name, subject string) {
 	config.Count(fs, to, name, diagnose.RateDefault, 0, diagnose.RateMax, "samples of the database's sessions per "+
 		"second, for the diagnosis"+subject+"; 0: no diagnosis")
-}
-
-func samplingOf(perS int) int {
-	if perS == 0 {
-		return run.SamplingOff
-	}
-	return perS
 }

@@ -64,11 +64,7 @@ func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 		return problem.New(problem.Usage, errors.New("no users are named"),
 			"name them, such as plimsoll passwd u00001, or give --all")
 	}
-	dsn, err := a.database(ctx, o.target)
-	if err != nil {
-		return err
-	}
-	db, err := database.Open(ctx, dsn, database.Options{Connections: 1})
+	db, err := a.open(ctx, o.target, database.Options{Connections: 1})
 	if err != nil {
 		return err
 	}
@@ -100,11 +96,7 @@ func (a *app) passwd(ctx context.Context, o passwdOptions) error {
 }
 
 func (a *app) showPasswords(n int64, what string) error {
-	if a.json {
-		return a.emit(map[string]int64{what: n})
-	}
-	_, err := fmt.Fprintf(a.stdout, "passwords %s: %d\n", what, n)
-	return err
+	return a.answerLine(map[string]int64{what: n}, "passwords %s: %d", what, n)
 }
 
 // newPassword comes from a file, a person or a pipe.

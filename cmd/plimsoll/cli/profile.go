@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -45,10 +46,7 @@ are built, measure both. Nothing else should run on the machine.`,
 }
 
 func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
-	here, err := a.local()
-	if err != nil {
-		return err
-	}
+	here := a.local()
 	sides, down, err := costs.Sides(ctx, here, o.target.system(o.engine), o.tweaks)
 	a.meter.End()
 	if err != nil {
@@ -68,19 +66,15 @@ func (a *app) profile(ctx context.Context, o profileOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.emit(p)
-	} else {
-		err = a.showProfile(p)
-	}
+	err = a.answer(p, func(w io.Writer) error { return showProfile(w, p) })
 	if err == nil && p.Partial {
 		err = problem.New(problem.Interrupted, fmt.Errorf("stopped after %d rounds of %d", p.Rounds, o.rounds), "")
 	}
 	return err
 }
 
-func (a *app) showProfile(p *costs.Profile) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+func showProfile(to io.Writer, p *costs.Profile) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, op := range p.Operations {
 		fmt.Fprintf(w, "\n%s\tstatements\tround trips\ttemp tables\tempty\trows\tlog KB\tp50 ms\tp95 ms\tserver "+
 			"ms\tworker ms\n", op.ID)
@@ -98,7 +92,7 @@ func (a *app) showProfile(p *costs.Profile) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.stdout, strings.TrimSpace(fmt.Sprintf(`
+	_, err := fmt.Fprintln(to, strings.TrimSpace(fmt.Sprintf(`
 %d rounds, every side one user on one connection, in turns. Counts are means, log and latency medians; server ms and
 worker ms are processor time per operation. Latency is the user's, over HTTP.`, p.Rounds)))
 	return err

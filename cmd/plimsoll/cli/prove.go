@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -168,7 +169,7 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 	if len(args) > 0 && o.all {
 		return problem.New(problem.Usage, fmt.Errorf("--all and a claim, %q, exclude each other", args[0]), "")
 	}
-	if err := writable(o.report); err != nil {
+	if err := kept.Page(o.report).Check(); err != nil {
 		return err
 	}
 	chosen, err := chosenClaims(args)
@@ -364,14 +365,6 @@ func (a *app) sayWrapped(first, text string) {
 }
 
 func (a *app) bench(ctx context.Context, o proveOptions) (site.Bench, error) {
-	self, err := serveCommand()
-	if err != nil {
-		return site.Bench{}, err
-	}
-	agent, err := agentCommand(workerAccess{})
-	if err != nil {
-		return site.Bench{}, err
-	}
 	name, engine, err := a.clusters().ChooseOrMake(ctx, o.cluster, o.engine)
 	if err != nil {
 		return site.Bench{}, err
@@ -380,8 +373,8 @@ func (a *app) bench(ctx context.Context, o proveOptions) (site.Bench, error) {
 	b.Clusters = a.clusters()
 	b.Cluster = name
 	b.Engine = engine
-	b.Serve = self
-	b.Agent = agent
+	b.Serve = serveCommand()
+	b.Agent = agentCommand(run.AccessFiles{})
 	b.DisturbedLimit = o.disturbed
 	b.Store, b.Software, b.Say = keptRuns(), software().Version, a.meter.Say
 	b.Step = func(share float64, left time.Duration, note string) { a.meter.UpdateLeft(share, left, note) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -36,7 +37,7 @@ func (a *app) reportClaims(ctx context.Context, o proveOptions) error {
 	if err != nil {
 		return err
 	}
-	err = writeHTML(o.report, func(w io.Writer) error { return proof.HTML(w, all, here, time.Now()) })
+	err = kept.Page(o.report).Write(func(w io.Writer) error { return proof.HTML(w, all, here, time.Now()) })
 	if err == nil {
 		a.meter.Say("wrote %s", o.report)
 	}

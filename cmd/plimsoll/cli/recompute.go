@@ -58,12 +58,7 @@ func (a *app) recompute(paths []string, against string) error {
 			return err
 		}
 	}
-	if a.json {
-		err = a.emit(all)
-	} else {
-		err = figures.Text(a.stdout)
-	}
-	if err != nil || against == "" {
+	if err = a.answer(all, figures.Text); err != nil || against == "" {
 		return err
 	}
 	if n := len(all.Differences); n > 0 {

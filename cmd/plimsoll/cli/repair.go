@@ -131,11 +131,7 @@ func (a *app) repair(ctx context.Context, o repairOptions) error {
 			return err
 		}
 	}
-	dsn, err := a.database(ctx, o.target)
-	if err != nil {
-		return err
-	}
-	db, err := database.Open(ctx, dsn, database.Options{Application: "plimsoll repair",
+	db, err := a.open(ctx, o.target, database.Options{Application: "plimsoll repair",
 		Connections: audit.Connections(o.connections) + erprepair.Connections})
 	if err != nil {
 		return err

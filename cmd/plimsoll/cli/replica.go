@@ -82,12 +82,8 @@ standby in its place.`,
 			return err
 		}
 		a.meter.End()
-		if a.json {
-			return a.emit(p)
-		}
-		_, err = fmt.Fprintf(a.stdout, "cluster %s is a primary now, on timeline %d from %s on; it was a standby "+
-			"of %s\n", p.Name, p.Timeline, p.LSN, p.From)
-		return err
+		return a.answerLine(p, "cluster %s is a primary now, on timeline %d from %s on; it was a standby of %s", p.Name,
+			p.Timeline, p.LSN, p.From)
 	})
 	c.Flags().BoolVar(&force, "force", false, "promote even while its primary runs")
 	config.FlagOnly(c.Flags(), "force")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -50,7 +49,7 @@ func (a *app) report(which, html string) error {
 		return err
 	}
 	if html != "" {
-		if err := writeHTML(html, func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
+		if err := kept.Page(html).Write(func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 			return err
 		}
 		a.meter.Say("wrote %s", html)
@@ -98,31 +97,6 @@ func (a *app) loadRun(which string) (*result.Result, error) {
 	}
 	a.recoverRuns()
 	return store.Default().Load(which)
-}
-
-// writeHTML writes a report whole or not at all.
-func writeHTML(path string, page func(io.Writer) error) error {
-	return noReport(path, kept.WriteNamed(path, page))
-}
-
-// writable finds out beforehand whether writeHTML would fail; an empty path means no report.
-func writable(path string) error {
-	if path == "" {
-		return nil
-	}
-	return noReport(path, kept.Writable(path))
-}
-
-func noReport(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err // its path is that of a temporary file
-	}
-	return problem.New(problem.Environment, fmt.Errorf("write report %s: %w", path, err),
-		"name a file in a folder that exists and that you may write to")
 }
 
 func fileExists(path string) bool {

@@ -78,12 +78,9 @@ func (a *app) reset(ctx context.Context, o resetOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.emit(map[string]any{"reset": name, "seconds": time.Since(began).Seconds()})
-	}
-	_, err = fmt.Fprintf(a.stdout, "database %s is as it was filled (%s)\n", name,
-		time.Since(began).Round(10*time.Millisecond))
-	return err
+	took := time.Since(began)
+	return a.answerLine(map[string]any{"reset": name, "seconds": took.Seconds()},
+		"database %s is as it was filled (%s)", name, took.Round(10*time.Millisecond))
 }
 
 // resettable looks for the kept copy before anybody is asked.

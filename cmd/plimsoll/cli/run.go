@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
@@ -86,17 +87,17 @@ operation failed every time (in ten tries or more).`,
 }
 
 func (a *app) run(ctx context.Context, o runOptions) error {
-	o.fleet.workers = o.workerAccess
-	if err := cmp.Or(o.fleet.check(), writable(o.html)); err != nil {
+	spec := a.spec("run", o.measureOptions)
+	if err := spec.Check(); err != nil {
 		return err
 	}
-	measured, err := a.systemOf("run", o.measureOptions)
+	measured, err := spec.System()
 	if err != nil {
 		return err
 	}
 	measured.Reset = system.ResetNone // it works on the base itself
 	options := &measured.Run
-	options.Sampling = samplingOf(o.sampling)
+	options.Sampling = cmp.Or(o.sampling, run.SamplingOff)
 	o.figureOptions.token, o.figureOptions.insecure = options.Access.FiguresToken, options.Access.Insecure
 	if err := o.figureOptions.check(); err != nil {
 		return err
@@ -110,7 +111,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	shown.options(options)
 	options.Progress = a.runProgress(shown)
-	r, err := a.measure(ctx, o, measured)
+	r, err := a.measure(ctx, o, spec.Agents, measured)
 	shown.finish(r, err)
 	if r != nil {
 		err = a.finishRun(o, r, err)
@@ -122,8 +123,10 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 }
 
 // measure runs the load on what it finds or creates, and stops what it started.
-func (a *app) measure(ctx context.Context, o runOptions, y system.System) (r *result.Result, err error) {
-	down, err := a.bringUp(ctx, &y)
+func (a *app) measure(ctx context.Context, o runOptions, generators agents.Spec, y system.System) (r *result.Result,
+	err error) {
+	down, err := a.local().Up(ctx, nil, &y)
+	a.meter.End()
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +141,7 @@ func (a *app) measure(ctx context.Context, o runOptions, y system.System) (r *re
 	}
 	options.ServeEnv = append(options.ServeEnv, "PLIMSOLL_DSN="+options.DSN)
 	defer a.meter.End()
-	fleet, err := a.fleet(ctx, o.fleet, options.DSN, o.samples)
+	fleet, err := generators.Open(ctx, options.DSN, o.samples)
 	if err != nil {
 		return nil, err
 	}
@@ -210,10 +213,9 @@ func (a *app) runProgress(l *views) func(run.Progress) {
 
 // finishRun shows the result and turns it into an error if the answer is no.
 func (a *app) finishRun(o runOptions, r *result.Result, err error) error {
-	if o.html != "" {
-		if htmlErr := writeHTML(o.html, func(w io.Writer) error { return report.HTML(w, r) }); err == nil {
-			err = htmlErr
-		}
+	page := func(w io.Writer) error { return report.HTML(w, r) }
+	if failed := kept.Page(o.html).Write(page); err == nil {
+		err = failed
 	}
 	if showErr := a.showRun(o, r); err == nil {
 		err = showErr

@@ -42,6 +42,11 @@ func viewFlags(c *cobra.Command, o *viewOptions) {
 		"progress as a live table or one line (default: a table on a terminal, a line elsewhere)")
 }
 
+// idle flags of the views.
+func (o viewOptions) idle() idle {
+	return idle{!o.ui, []string{"ui-address", "ui-stay"}, "has no effect without --ui", "add --ui"}
+}
+
 // views are the views of one run; without any, the zero value.
 type views struct {
 	app     *app

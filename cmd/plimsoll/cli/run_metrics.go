@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
 	"plimsoll/lab/view/metrics"
@@ -62,7 +63,7 @@ func (o figureOptions) checkMetrics() error {
 			"give --metrics-cert and --metrics-key")
 	}
 	host, _, err := net.SplitHostPort(o.metrics)
-	if err != nil || isLoopback(host) {
+	if err != nil || process.Loopback(host) {
 		return nil
 	}
 	var why, hint string

@@ -33,7 +33,7 @@ curve of the day, and the shares that are back-dated or must be refused.
 }
 
 func (a *app) scenario(path string) error {
-	s, err := readScenario(path)
+	s, err := scenario.Read(path)
 	switch {
 	case err != nil:
 		return err

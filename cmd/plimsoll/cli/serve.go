@@ -80,11 +80,7 @@ On any address but loopback, users need passwords and connections must be encryp
 const jobsDefault = 2
 
 func (a *app) serve(ctx context.Context, o serveOptions) error {
-	chosen, err := o.shape()
-	if err != nil {
-		return err
-	}
-	shaped, err := chosen.Worker()
+	shaped, err := o.shape().Worker()
 	if err == nil {
 		err = refuseIdle(o.given, o.keepOptions.idle())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/platform/worker/secret"
 	"plimsoll/platform/worker/server"
@@ -59,7 +60,7 @@ func (o secureOptions) check(listen string) error {
 			"give --tls-cert and --tls-key")
 	}
 	host, _, err := net.SplitHostPort(listen)
-	if err != nil || isLoopback(host) || o.insecure {
+	if err != nil || process.Loopback(host) || o.insecure {
 		return nil
 	}
 	var why, hint string

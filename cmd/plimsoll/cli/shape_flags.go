@@ -28,7 +28,6 @@ type shapeOptions struct {
 const (
 	tempPoolMax = 100_000
 	chainMax    = 10_000
-	jitterMin   = time.Second
 )
 
 func shapeFlags(c *cobra.Command, o *shapeOptions) {
@@ -53,12 +52,8 @@ func shapeFlags(c *cobra.Command, o *shapeOptions) {
 		"durable-ack: only the answer waits for the flush. A class of operations may have its own mode, such "+
 		"as durable-ack,background=sync; server: as the database is configured (default: durable-ack, and server for "+
 		"classic)")
-	config.Share(fs, append([]string{system.FlagShape}, tweakFlags...)...)
+	config.Share(fs, append([]string{system.FlagShape}, system.TweakFlags...)...)
 }
-
-// tweakFlags are the flags of a shape besides its name.
-var tweakFlags = []string{system.FlagTempPool, system.FlagLifetime, system.FlagJitter, system.FlagClearing,
-	system.FlagChain, system.FlagDurability}
 
 // tweaked is a shape with other values of these flags.
 func tweaked(s system.Shape, by map[string]string) (system.Shape, error) {
@@ -69,14 +64,14 @@ func tweaked(s system.Shape, by map[string]string) (system.Shape, error) {
 		return s, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
-		if !slices.Contains(tweakFlags, name) {
-			return s, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(tweakFlags, ", "))
+		if !slices.Contains(system.TweakFlags, name) {
+			return s, problem.New(problem.Usage, fmt.Errorf("no tweak %q", name), strings.Join(system.TweakFlags, ", "))
 		}
 		if err := c.ParseFlags([]string{"--" + name + "=" + by[name]}); err != nil {
 			return s, problem.New(problem.Usage, fmt.Errorf("tweak %s: %w", name, errors.Unwrap(err)), "")
 		}
 	}
-	return changed.shape()
+	return changed.shape(), nil
 }
 
 func words[T ~string](values []T) (all []string) {
@@ -87,18 +82,13 @@ func words[T ~string](values []T) (all []string) {
 }
 
 // shape that was asked for.
-func (o shapeOptions) shape() (system.Shape, error) {
+func (o shapeOptions) shape() system.Shape {
 	s := o.shaped
-	switch {
-	case o.jitter == nil:
-	case *o.jitter == 0:
-		s.Jitter = database.Never
-	case *o.jitter < jitterMin:
-		return s, problem.New(problem.Usage,
-			fmt.Errorf("--%s %s: 0 or at least %s", system.FlagJitter, *o.jitter, jitterMin), "")
-	default:
+	if o.jitter != nil {
 		s.Jitter = *o.jitter
+		if s.Jitter == 0 {
+			s.Jitter = database.Never
+		}
 	}
-	_, err := s.Worker()
-	return s, err
+	return s
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -38,11 +37,16 @@ func (o systemOptions) urls() (all []string) {
 	return all
 }
 
-// serveCommand starts this same program as a worker on a port of its own.
-func serveCommand() ([]string, error) {
+// program is this program, which starts itself as a worker or an agent.
+func program() string {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return os.Args[0]
 	}
-	return []string{self, "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}, nil
+	return self
+}
+
+// serveCommand starts this same program as a worker on a port of its own.
+func serveCommand() []string {
+	return []string{program(), "serve", "--listen", "127.0.0.1:0", "--jobs", "0", "--json"}
 }

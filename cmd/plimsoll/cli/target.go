@@ -10,6 +10,7 @@ import (
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/lab/system"
+	"plimsoll/platform/data/database"
 )
 
 // target is the database that a command means: a local cluster, or any by its DSN.
@@ -64,8 +65,7 @@ func (a *app) clusters() *cluster.Store {
 	return s
 }
 
-// database gives the connection string of the ERP's database, which is created in a
-// local cluster if it is missing.
+// database gives the connection string of the ERP's database, which is created in a local cluster if it is missing.
 func (a *app) database(ctx context.Context, t target) (string, error) {
 	if t.foreign() {
 		return t.dsn, nil
@@ -75,6 +75,15 @@ func (a *app) database(ctx context.Context, t target) (string, error) {
 		return "", err
 	}
 	return system.EnsureDatabase(ctx, c)
+}
+
+// open the ERP's database.
+func (a *app) open(ctx context.Context, t target, o database.Options) (*database.Database, error) {
+	dsn, err := a.database(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return database.Open(ctx, dsn, o)
 }
 
 func (a *app) completeClusters(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

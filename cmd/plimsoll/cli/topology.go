@@ -75,10 +75,7 @@ func (a *app) topology(ctx context.Context, args []string, o topologyOptions) er
 	if r == nil {
 		return err
 	}
-	if a.json {
-		return errors.Join(err, a.emit(r))
-	}
-	return errors.Join(err, r.Text(a.stdout))
+	return errors.Join(err, a.answer(r, r.Text))
 }
 
 // topologyServer is the named one, or a local cluster if one runs. A machine without a server has a topology, too.
@@ -118,8 +115,5 @@ func (a *app) compareTopologies(args []string) error {
 		return err
 	}
 	c := layout.Compare(args[0], one, args[1], other)
-	if a.json {
-		return a.emit(c)
-	}
-	return c.Text(a.stdout)
+	return a.answer(c, c.Text)
 }

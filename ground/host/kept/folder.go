@@ -1,6 +1,7 @@
 package kept
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/lock"
 	"plimsoll/ground/problem"
 )
 
@@ -61,6 +63,31 @@ func (f Folder) Begin(at time.Time, added string) (id string, err error) {
 		id = fmt.Sprintf("%s-%d", name, n)
 	}
 	return id, f.Failed(err)
+}
+
+// Start is Begin for a result that this process stores again and again, and holds until release is called.
+func (f Folder) Start(ctx context.Context, at time.Time) (id string, release func(), err error) {
+	if id, err = f.Begin(at, ""); err != nil {
+		return "", nil, err
+	}
+	release, err = f.Hold(ctx, id)
+	return id, release, err
+}
+
+// Hold reserves a result for this process until release is called: of two processes that continue the same one, each
+// would overwrite what the other has stored.
+func (f Folder) Hold(ctx context.Context, id string) (release func(), err error) {
+	return Hold(ctx, f.Dir(id), f.Kind)
+}
+
+// Hold reserves a file or folder, which WHAT names, for this process until release is called.
+func Hold(ctx context.Context, path, what string) (release func(), err error) {
+	l, err := lock.Acquire(ctx, path+".lock", what, 0)
+	if err != nil {
+		return nil, problem.New(problem.Environment, fmt.Errorf("%s %s: %w", what, filepath.Base(path), err),
+			"stop that process, or wait until it has ended")
+	}
+	return func() { _ = l.Remove() }, nil // a lock ends with its process, whatever becomes of the file
 }
 
 // Failed is the problem of a result that cannot be stored; nil without an error.

@@ -77,16 +77,20 @@ func localPort(address string) (port int, ok bool) {
 	return port, err == nil
 }
 
+// Loopback says whether a host, without its port, is reached from this machine alone. A name other than localhost may
+// mean any machine.
+func Loopback(host string) bool {
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
 func localHost(host string) bool {
-	if host == "localhost" {
+	if Loopback(host) {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
 		return false
-	}
-	if ip.IsLoopback() {
-		return true
 	}
 	own, err := net.InterfaceAddrs()
 	if err != nil {

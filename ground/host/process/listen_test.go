@@ -37,3 +37,13 @@ func TestListeners_AreThoseOfThePortAndTheState(t *testing.T) {
 		t.Errorf("inodes %v, want only that of the listening socket, 4711", got)
 	}
 }
+
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "127.8.9.1": true, "::1": true,
+		"[::1]": true, "::ffff:127.0.0.1": true, "": false, "0.0.0.0": false, "::": false, "10.0.0.1": false,
+		"localhost.example": false, "127.0.0.1:80": false} {
+		if got := Loopback(host); got != want {
+			t.Errorf("%q: %v, want %v", host, got, want)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/ground/postgres"
 )
 
 // PostgreSQL's errors when another session creates the same database at the same moment.
@@ -71,10 +73,5 @@ func hasDatabase(ctx context.Context, conn *pgx.Conn, name string) (exists bool,
 
 // in does something on a connection to a database of the cluster.
 func (c *Cluster) in(ctx context.Context, database string, do func(*pgx.Conn) error) error {
-	conn, err := pgx.Connect(ctx, c.DSN(database).Secret())
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	return do(conn)
+	return postgres.With(ctx, c.DSN(database).Secret(), do)
 }

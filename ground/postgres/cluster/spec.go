@@ -17,9 +17,6 @@ import (
 // Superuser is the database superuser of every cluster.
 const Superuser = "plimsoll"
 
-// DefaultName is the cluster that commands use when none is named.
-const DefaultName = "main"
-
 // Spec is the cluster that a user asks for. Zero values mean unspecified: the default at creation, later what the
 // cluster already has.
 type Spec struct {

@@ -16,8 +16,11 @@ import (
 	"plimsoll/lab/load/users"
 )
 
-// Read reads a scenario file. Errors name file, line and key.
+// Read reads a scenario file; without one it is the default. Errors name file, line and key.
 func Read(path string) (*Scenario, error) {
+	if path == "" {
+		return Default(), nil
+	}
 	f, err := tomlfile.Read(path)
 	var lacks *fs.PathError
 	if errors.As(err, &lacks) {

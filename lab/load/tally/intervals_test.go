@@ -207,10 +207,9 @@ func TestPercentileIsExceededByNoMoreThanTheRest(t *testing.T) {
 		}
 		for _, p := range []float64{1, 50, 90, 95, 99, 99.9, 100} {
 			got, _ := times.Percentile(p)
-			slice := times.Percentiles(p)[0]
 			rank := int(got.Round(time.Millisecond) / time.Millisecond)
-			if got != slice || 100*rank < int(p*float64(n)) || p < 100 && float64(rank-1) >= p/100*float64(n) {
-				t.Fatalf("p%v of %d values is the %dth, in a slice %v", p, n, rank, slice)
+			if 100*rank < int(p*float64(n)) || p < 100 && float64(rank-1) >= p/100*float64(n) {
+				t.Fatalf("p%v of %d values is the %dth", p, n, rank)
 			}
 		}
 	})

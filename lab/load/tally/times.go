@@ -71,18 +71,6 @@ func (t *Times) nextRank(p float64) float64 {
 	return 100 * math.Ceil(p/100*n-rounding) / n
 }
 
-// Percentiles p, ascending, in one pass; all zero when nothing was recorded.
-func (t *Times) Percentiles(p ...float64) []time.Duration {
-	found, whole := make([]time.Duration, len(p)), make([]float64, len(p))
-	for i := range p {
-		whole[i] = t.nextRank(p[i])
-	}
-	for i, v := range t.counts.ValueAtPercentilesSlice(whole) {
-		found[i] = time.Duration(v) * TimesUnit
-	}
-	return found
-}
-
 // PercentileWith is the percentile p of what was recorded and of failures, which take for ever; false when it is one of
 // those, or when there is nothing.
 func (t *Times) PercentileWith(failures int64, p float64) (time.Duration, bool) {

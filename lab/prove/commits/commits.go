@@ -3,6 +3,7 @@
 package commits
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/crash"
+	"plimsoll/lab/session"
 	"plimsoll/lab/stats"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/durability"
@@ -99,6 +102,7 @@ type bench struct {
 	done    int
 }
 
+// latency measures all modes on all rows with flushes of a latency.
 func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) {
 	p, err := b.cluster.Start(ctx, cluster.StartOptions{FlushLatency: latency})
 	if err != nil {
@@ -108,29 +112,29 @@ func (b *bench) latency(ctx context.Context, latency time.Duration) (err error) 
 	if err := b.makeTables(ctx); err != nil {
 		return err
 	}
+	var turns []int // by the place of the side in the report
 	for _, rows := range []Rows{Hot, Spread} {
-		turns := map[string][]Turn{}
-		keep := func() {
-			for _, s := range sides {
-				b.report.Sides = append(b.report.Sides, Side{Rows: rows, Mode: s.name,
-					FlushMS: float64(latency) / float64(time.Millisecond),
-					Turns:   slices.Concat([]Turn{}, turns[s.name])})
-			}
+		first := len(b.report.Sides)
+		for _, s := range sides {
+			b.report.Sides = append(b.report.Sides, Side{Rows: rows, Mode: s.name, FlushMS: human.MS(latency),
+				Turns: []Turn{}})
 		}
 		for _, n := range stats.Rotation(len(sides), b.Rounds, 1) {
-			s := sides[n]
-			b.Progress(b.done, b.report.Turns, fmt.Sprintf("%s rows, flush %s, %s", rows, latency, s.name))
-			turn, err := b.turn(ctx, rows, s.mode)
-			if err != nil {
-				keep()
-				return fmt.Errorf("%s rows, %s: %w", rows, s.name, err)
-			}
-			turns[s.name] = append(turns[s.name], turn)
-			b.done++
+			turns = append(turns, first+n)
 		}
-		keep()
 	}
-	return nil
+	_, err = session.Over(turns, func(ctx context.Context, n int) error {
+		s, mode := &b.report.Sides[n], sides[n%len(sides)].mode
+		b.Progress(b.done, b.report.Turns, fmt.Sprintf("%s rows, flush %s, %s", s.Rows, latency, s.Mode))
+		turn, err := b.turn(ctx, s.Rows, mode)
+		if err != nil {
+			return fmt.Errorf("%s rows, %s: %w", s.Rows, s.Mode, err)
+		}
+		s.Turns = append(s.Turns, turn)
+		b.done++
+		return nil
+	}).All(ctx)
+	return cmp.Or(err, ctx.Err())
 }
 
 const tables = `DROP TABLE IF EXISTS operation, total;
@@ -171,7 +175,7 @@ func (b *bench) turn(ctx context.Context, rows Rows, mode durability.Mode) (turn
 		go func() {
 			defer all.Done()
 			due := b.pace(n, started)
-			if times[n], errs[n] = session(working, db, rows, n, due, begin, end); errs[n] != nil {
+			if times[n], errs[n] = work(working, db, rows, n, due, begin, end); errs[n] != nil {
 				stop()
 			}
 		}()
@@ -205,9 +209,9 @@ func (b *bench) pace(session int, started time.Time) func(i int) time.Time {
 	}
 }
 
-// session works from one acknowledgement to the next, and gives how long those took that came between begin and end. A
-// time begins when the operation is due, so one that had to wait for the one before is not counted as quick.
-func session(ctx context.Context, db *database.Database, rows Rows, n int, due func(int) time.Time, begin,
+// work of a session from one acknowledgement to the next, and gives how long those took that came between begin and end.
+// A time begins when the operation is due, so one that had to wait for the one before is not counted as quick.
+func work(ctx context.Context, db *database.Database, rows Rows, n int, due func(int) time.Time, begin,
 	end time.Time) (took []time.Duration, err error) {
 	random := rand.New(rand.NewPCG(uint64(n), 1))
 	for i := 0; ctx.Err() == nil; i++ {

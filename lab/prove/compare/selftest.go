@@ -88,10 +88,11 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 		}
 	}
 	o.Sides = []Side{o.Sides[0], o.Sides[0]}
-	t, err := beginSelfTest(o, planted, trials)
+	t, release, err := beginSelfTest(ctx, o, planted, trials)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	s := &selfTest{Options: o, SelfTested: t, say: say}
 	if planted != AA {
 		proxies, err := s.plant(ctx)
@@ -113,22 +114,29 @@ func SelfTest(ctx context.Context, o Options, planted Planted, trials int, say f
 }
 
 // beginSelfTest makes one, or finds the one to continue.
-func beginSelfTest(o Options, planted Planted, trials int) (*SelfTested, error) {
+func beginSelfTest(ctx context.Context, o Options, planted Planted, trials int) (t *SelfTested, release func(),
+	err error) {
 	s := &comparing{Options: o, Comparison: &Comparison{}}
-	t := &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Plan: s.plan().fingerprint(),
+	t = &SelfTested{Schema: "plimsoll.compare-self-test/1", Planted: planted, Plan: s.plan().fingerprint(),
 		Verdicts: map[string]int{}, Software: o.Version, Server: o.Sides[0].identity}
+	if release, err = o.Store.holdSelfTest(ctx, t.file()); err != nil {
+		return nil, nil, err
+	}
 	if o.Resume {
 		kept, err := o.Store.selfTest(t.file())
-		if err != nil {
-			return nil, err
+		if err == nil {
+			if foreign := t.plan().foreign(kept.plan(), "this self-test"); foreign != "" {
+				err = session.Mixed(foreign)
+			}
 		}
-		if foreign := t.plan().foreign(kept.plan(), "this self-test"); foreign != "" {
-			return nil, session.Mixed(foreign)
+		if err != nil {
+			release()
+			return nil, nil, err
 		}
 		t = kept
 	}
 	t.Wanted = trials
-	return t, nil
+	return t, release, nil
 }
 
 // plan of what all trials depend on besides the fingerprint.

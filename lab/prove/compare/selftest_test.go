@@ -90,8 +90,8 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 	if err := o.Sides[0].identify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := beginSelfTest(Options{Sides: []Side{o.Sides[0], o.Sides[0]}, Pairs: o.Pairs, Margin: o.Margin,
-		Seed: o.Seed, Store: o.Store}, Slow, 1)
+	s, release, err := beginSelfTest(t.Context(), Options{Sides: []Side{o.Sides[0], o.Sides[0]}, Pairs: o.Pairs,
+		Margin: o.Margin, Seed: o.Seed, Store: o.Store}, Slow, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +100,11 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Resume = true
+	if _, err := SelfTest(t.Context(), o, Slow, 1, silent); err == nil ||
+		!strings.Contains(err.Error(), "in use by self-test (pid ") {
+		t.Errorf("two self-tests in one file: %v", err)
+	}
+	release()
 	done, err := SelfTest(t.Context(), o, Slow, 1, silent)
 	if err != nil || done.Done != 1 || done.DelayMS != 0.25 {
 		t.Fatalf("%v %+v", err, done)

@@ -82,6 +82,7 @@ type comparing struct {
 	*Comparison
 	began   time.Time
 	audited []*result.Audit // of each side's base
+	release func()          // of the folder that keeps it
 }
 
 // Compare makes the comparison. It also returns what was found if there is an error or ctx was cancelled; it returns
@@ -91,6 +92,7 @@ func Compare(ctx context.Context, o Options) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer s.release()
 	if _, err = s.course().All(ctx); err != nil && len(s.Runs) == 0 { // nothing was measured
 		if s.Store != nil {
 			err = errors.Join(err, s.Store.Remove(s.ID))
@@ -113,7 +115,8 @@ func begin(ctx context.Context, o Options) (s *comparing, err error) {
 	if err := Refuse(o.Metric, o.Control, o.Sides); err != nil {
 		return nil, err
 	}
-	s = &comparing{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides))}
+	s = &comparing{Options: o, began: time.Now(), audited: make([]*result.Audit, len(o.Sides)),
+		release: func() {}}
 	s.Comparison = &Comparison{Schema: Schema, ID: "unkept", Title: o.Title, Software: o.Version, Runs: []Replica{},
 		Started: s.began.UTC().Truncate(time.Millisecond)}
 	restarted := false
@@ -135,13 +138,15 @@ func begin(ctx context.Context, o Options) (s *comparing, err error) {
 	switch {
 	case o.Store == nil:
 	case o.Resume:
-		if s.Comparison, err = o.Store.unfinished(s.Plan, o.ResumeID); err != nil {
+		if s.Comparison, s.release, err = o.Store.unfinished(ctx, s.Plan, o.ResumeID); err != nil {
 			return nil, err
 		}
 		s.Stopped = ""
-		err = s.extend()
+		if err = s.extend(); err != nil {
+			s.release()
+		}
 	default:
-		s.ID, err = o.Store.Begin(s.began, "")
+		s.ID, s.release, err = o.Store.Start(ctx, s.began)
 	}
 	return s, err
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,8 +74,8 @@ func Read(name string) (*Comparison, error) {
 
 // unfinished is the newest comparison of a plan that has not ended, or that did not decide and can have more pairs.
 // Unless empty, only is the id of the only one that may go on.
-func (s *Store) unfinished(plan Plan, only string) (*Comparison, error) {
-	return session.Resume(s.Folder, s.Kind, Read, func(id string, c *Comparison) session.Match {
+func (s *Store) unfinished(ctx context.Context, plan Plan, only string) (*Comparison, func(), error) {
+	return session.Resume(ctx, s.Folder, s.Kind, Read, func(id string, c *Comparison) session.Match {
 		switch {
 		case only != "" && id != only, c.Complete && (c.Plan.Pairs >= plan.Pairs || !c.open()):
 			return session.Match{}
@@ -102,13 +103,21 @@ func (s *Store) selfTest(file string) (*SelfTested, error) {
 	return t, s.Failed(err)
 }
 
+// holdSelfTest for this process until release is called.
+func (s *Store) holdSelfTest(ctx context.Context, file string) (release func(), err error) {
+	if s == nil {
+		return func() {}, nil
+	}
+	if err := dirs.Private(s.Root); err != nil {
+		return nil, s.Failed(err)
+	}
+	return kept.Hold(ctx, filepath.Join(s.Root, file), "self-test")
+}
+
 // keepSelfTest for --resume.
 func (s *Store) keepSelfTest(t *SelfTested) error {
 	if s == nil {
 		return nil
-	}
-	if err := dirs.Private(s.Root); err != nil {
-		return s.Failed(err)
 	}
 	return s.Failed(kept.Write(filepath.Join(s.Root, t.file()), func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(t)

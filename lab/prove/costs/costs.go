@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plimsoll/erp/operations"
+	"plimsoll/lab/session"
 	"plimsoll/lab/stats"
 )
 
@@ -93,35 +94,54 @@ func Run(ctx context.Context, o Options) (p *Profile, err error) {
 	}
 	defer closeAll()
 	all := operations.All()
-	made := make([][]series, len(all)) // by operation and side
-	for i := range made {
-		made[i] = make([]series, len(sides))
+	m := &measuring{Options: o, Profile: &Profile{Schema: Schema}, all: all, sides: sides,
+		made: make([][]series, len(all))}
+	for i := range m.made {
+		m.made[i] = make([]series, len(sides))
 	}
-	p = &Profile{Schema: Schema}
 	began := time.Now()
-	for round := range warmRounds + o.Rounds {
-		for i, op := range all {
-			for _, side := range stats.Rotation(len(sides), 1, o.Seed+uint64(round)) {
-				took, err := sides[side].play(ctx, op.ID, o.random(uint64(round*len(all)+i)),
-					o.random(^uint64(round*len(all)+i)))
-				if ctx.Err() != nil {
-					p.Partial = true
-					return p.finish(ctx, all, made, sides)
-				}
-				if err != nil {
-					return nil, fmt.Errorf("%s on %s: %w", op.ID, sides[side].name(), err)
-				}
-				if round >= warmRounds {
-					made[i][side] = append(made[i][side], took)
-				}
+	stopped, err := session.Session[int]{
+		Next:  func() (int, bool) { return m.rounds, m.rounds < warmRounds+o.Rounds },
+		Make:  m.round,
+		Ended: func(int) { o.progress(m.rounds, began) },
+	}.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Partial = stopped != ""
+	return m.finish(ctx)
+}
+
+// measuring is a profile under way.
+type measuring struct {
+	Options
+	*Profile
+	all    []operations.Operation
+	sides  []*openSide
+	made   [][]series // by operation and side
+	rounds int        // those to warm up included
+}
+
+// round carries out each operation on each side.
+func (m *measuring) round(ctx context.Context, round int) error {
+	for i, op := range m.all {
+		for _, side := range stats.Rotation(len(m.sides), 1, m.Seed+uint64(round)) {
+			took, err := m.sides[side].play(ctx, op.ID, m.random(uint64(round*len(m.all)+i)),
+				m.random(^uint64(round*len(m.all)+i)))
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				return fmt.Errorf("%s on %s: %w", op.ID, m.sides[side].name(), err)
+			case round >= warmRounds:
+				m.made[i][side] = append(m.made[i][side], took)
 			}
 		}
-		if round >= warmRounds {
-			p.Rounds++
-		}
-		o.progress(round+1, began)
 	}
-	return p.finish(ctx, all, made, sides)
+	if m.rounds++; round >= warmRounds {
+		m.Profile.Rounds++
+	}
+	return nil
 }
 
 func (o Options) random(n uint64) *rand.Rand { return rand.New(rand.NewPCG(o.Seed, n)) }
@@ -135,19 +155,18 @@ func (o Options) progress(done int, began time.Time) {
 	o.Progress(float64(done)/float64(all), time.Since(began)/time.Duration(done)*time.Duration(all-done), note)
 }
 
-func (p *Profile) finish(ctx context.Context, all []operations.Operation, made [][]series, sides []*openSide) (*Profile,
-	error) {
-	if p.Rounds == 0 {
+func (m *measuring) finish(ctx context.Context) (*Profile, error) {
+	if m.Profile.Rounds == 0 {
 		return nil, ctx.Err()
 	}
-	for i, op := range all {
+	for i, op := range m.all {
 		o := Operation{ID: op.ID, Title: op.Title}
-		for side, s := range sides {
-			f := made[i][side].figures()
+		for side, s := range m.sides {
+			f := m.made[i][side].figures()
 			f.Server, f.Shape = s.side.Server, s.side.Shape
 			o.Sides = append(o.Sides, f)
 		}
-		p.Operations = append(p.Operations, o)
+		m.Operations = append(m.Operations, o)
 	}
-	return p, nil
+	return m.Profile, nil
 }

@@ -242,7 +242,7 @@ func linePair(ctx context.Context, s *stage, n int, a, b string) (claims, error)
 	if a == b {
 		behaviours = behaviours[:1]
 	}
-	var systems []line.System
+	var systems []*system.System
 	for i, behaviour := range behaviours {
 		o, server, err := s.side(ctx, fmt.Sprintf("line-%d-%d", n, i), behaviour, linePairLoad, linePairLasts)
 		if err != nil {
@@ -250,7 +250,7 @@ func linePair(ctx context.Context, s *stage, n int, a, b string) (claims, error)
 		}
 		defer server.Stop()
 		o.Seed = uint64(n) + 1
-		systems = append(systems, line.System{Name: fmt.Sprint(i), Run: o})
+		systems = append(systems, &system.System{Name: fmt.Sprint(i), Run: o})
 	}
 	found, err := line.FindAll(ctx, line.Options{Control: a == b, Target: line.TargetDefault, Reset: system.ResetNone,
 		Bounds: line.Bounds{First: linePairFirst, Most: linePairMost, Resolution: linePairWidth,

@@ -448,8 +448,8 @@ func (r *recorder) End(id string, from, to time.Duration) error {
 }
 
 func TestAgentsKeepTheirOperations(t *testing.T) {
-	o := searchOptions(t).Run
-	o.Users = 40
+	o := SleepingRun(t)
+	o.Users = SleepingUsers
 	address := loopback.Address(t)
 	records := []*recorder{{}, {}}
 	var ended sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/tally"
@@ -97,7 +98,7 @@ func (f *Fleet) reachable(urls []string) error {
 
 func onLoopback(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Hostname() == "127.0.0.1" || u.Hostname() == "localhost" || u.Hostname() == "::1")
+	return err == nil && process.Loopback(u.Hostname())
 }
 
 // handleMessages handles messages of the agents and manual changes until look reports the end. This one goroutine reads

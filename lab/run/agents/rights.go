@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/platform/data/id"
 )
@@ -58,8 +59,7 @@ func Secure(address string, a Access) error {
 	} else if h, _, err := net.SplitHostPort(address); err == nil {
 		host = h
 	}
-	ip := net.ParseIP(host)
-	if a.IsTLS() || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if a.IsTLS() || process.Loopback(host) {
 		return nil
 	}
 	return problem.New(problem.Usage, fmt.Errorf("%s is another machine, and the connection is not encrypted",

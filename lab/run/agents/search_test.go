@@ -1,50 +1,27 @@
-package agents
+package agents_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/line"
-	"plimsoll/lab/load"
-	"plimsoll/lab/load/scenario"
-	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
-	"plimsoll/lab/run/store"
+	"plimsoll/lab/run/agents"
 	"plimsoll/test/loopback"
 )
 
-// searchOptions describe a search of two trials: the first number of users, and its confirmation. The load is light, 40
-// operations per second: agents in this process would each count its whole processor time.
+// searchOptions describe a search of two trials: the first number of users, and its confirmation.
 func searchOptions(t *testing.T) line.Options {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sleep.toml")
-	const text = "application = \"none\"\n[operations.sleep]\ntarget = \"30s\"\nsql = \"SELECT pg_sleep(0.01)\"\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := scenario.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const crowd = 40
-	l := load.Default()
-	l.Scenario, l.Ramp, l.Duration, l.Drain = s, 0, 4*time.Second, time.Minute
-	l.Think = &users.Think{Mean: time.Second}
 	return line.Options{
-		Run: run.Options{
-			Load: l, DSN: clustertest.Database(t).Secret(), LagLimit: time.Minute, Store: store.Open(t.TempDir()),
-			Software: version,
-		},
-		Target: 0.85, Bounds: line.Bounds{First: crowd, Most: crowd, Resolution: 0.25, Confirmations: 1},
+		Run: agents.SleepingRun(t), Target: 0.85,
+		Bounds: line.Bounds{First: agents.SleepingUsers, Most: agents.SleepingUsers, Resolution: 0.25,
+			Confirmations: 1},
 		Reset: "none", Store: line.OpenStore(t.TempDir()),
 	}
 }
@@ -58,18 +35,18 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 		ended.Add(1)
 		go func() {
 			defer ended.Done()
-			if err := Join(staying, JoinOptions{URL: "nats://" + address, DSN: o.Run.DSN,
-				Access:   Access{Token: "secret"},
-				Software: version, Stay: true, Say: func(string, ...any) {}}); err != nil {
+			if err := agents.Join(staying, agents.JoinOptions{URL: "nats://" + address, DSN: o.Run.DSN,
+				Access:   agents.Access{Token: "secret"},
+				Software: agents.VersionOfTests, Stay: true, Say: func(string, ...any) {}}); err != nil {
 				t.Error(err)
 			}
 		}()
 	}
 	defer func() { leave(); ended.Wait() }()
 	o.NewGenerator = func(ctx context.Context, _ string) (run.Generator, func(), error) {
-		ordered := fleetOptions(2)
+		ordered := agents.FleetOfTests(2)
 		ordered.Local, ordered.Listen = nil, address
-		f, err := Open(ctx, ordered)
+		f, err := agents.Open(ctx, ordered)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -94,11 +71,11 @@ func TestAgentsThatStayServeAWholeSearch(t *testing.T) {
 
 func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	o := searchOptions(t)
-	var lost *Fleet // one of its agents, once users are active
+	var lost *agents.Fleet // one of its agents, once users are active
 	o.NewGenerator = func(ctx context.Context, _ string) (run.Generator, func(), error) {
-		ordered := fleetOptions(2)
+		ordered := agents.FleetOfTests(2)
 		ordered.DSN = o.Run.DSN
-		f, err := Open(ctx, ordered)
+		f, err := agents.Open(ctx, ordered)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -107,7 +84,7 @@ func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 	}
 	o.Run.Snapshot = func(s run.Snapshot) {
 		if s.Page.Ended() > 0 && lost != nil {
-			_ = lost.children[0].Signal(syscall.SIGKILL)
+			_ = agents.SignalFirst(lost, syscall.SIGKILL)
 			lost = nil
 		}
 	}
@@ -120,9 +97,9 @@ func TestALostAgentEndsASearchThatCanGoOn(t *testing.T) {
 		t.Fatalf("want no trial, got %+v", l)
 	}
 	o.NewGenerator = func(ctx context.Context, _ string) (run.Generator, func(), error) {
-		ordered := fleetOptions(2)
+		ordered := agents.FleetOfTests(2)
 		ordered.DSN = o.Run.DSN
-		f, err := Open(ctx, ordered)
+		f, err := agents.Open(ctx, ordered)
 		return f, f.Dismiss, err
 	}
 	o.Resume = true

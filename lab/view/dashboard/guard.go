@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"plimsoll/ground/host/process"
 )
 
 // policy of all our pages: only their own files, nothing inline.
@@ -51,8 +53,7 @@ func isOwnHost(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	return name == "localhost" || ip != nil && ip.IsLoopback()
+	return process.Loopback(name)
 }
 
 // sameOrigin holds for requests of our own page and for addresses that a person opens. A request that changes

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/live"
 )
@@ -86,7 +87,7 @@ func CheckAddress(address string) error {
 		return problem.New(problem.Usage, fmt.Errorf("dashboard's address %q: must be HOST:PORT", address),
 			"for example 127.0.0.1:7070")
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !process.Loopback(host) {
 		return problem.New(problem.Usage, fmt.Errorf("dashboard's address %q: must be on loopback", address),
 			"from another machine: ssh -L 7070:127.0.0.1:7070, with --ui-address 127.0.0.1:7070 here")
 	}

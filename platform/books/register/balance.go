@@ -15,19 +15,15 @@ import (
 //
 // There is one current balance per key, so only later movements are summed: none, if the moment is now.
 func BalanceSQL(meta *metadata.Accumulation, filter string) string {
-	return balanceSQL(meta, filter, "$3")
+	if filter == "" {
+		return balanceOfSQL(meta, "")
+	}
+	return BalanceOfSQL(meta, filter, "($3::uuid[])")
 }
 
 // BalanceOfSQL is BalanceSQL for the values of a dimension in a set: a subquery, or a function of an array.
 func BalanceOfSQL(meta *metadata.Accumulation, filter, set string) string {
 	return balanceOfSQL(meta, " AND "+filter+" = ANY "+set)
-}
-
-func balanceSQL(meta *metadata.Accumulation, filter, values string) string {
-	if filter == "" {
-		return balanceOfSQL(meta, "")
-	}
-	return BalanceOfSQL(meta, filter, "("+values+"::uuid[])")
 }
 
 func balanceOfSQL(meta *metadata.Accumulation, condition string) string {

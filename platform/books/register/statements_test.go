@@ -17,8 +17,6 @@ func TestStatements(t *testing.T) {
 		texts[meta.Name+" BalanceSQL"] = register.BalanceSQL(meta, "")
 		texts[meta.Name+" BalanceSQL filtered"] = register.BalanceSQL(meta, "goods")
 		texts[meta.Name+" BalanceOfSQL"] = register.BalanceOfSQL(meta, "goods", "(ARRAY(SELECT goods FROM asked))")
-		texts[meta.Name+" TurnoverSQL"] = register.TurnoverSQL(meta, "")
-		texts[meta.Name+" TurnoverSQL filtered"] = register.TurnoverSQL(meta, "goods")
 	}
 	statementtest.Compare(t, "testdata/statements.golden", texts)
 }

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
+	"plimsoll/ground/host/process"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/worker/presence"
 )
@@ -173,8 +173,7 @@ func (a Asker) fetch(request *http.Request, into any) error {
 
 // private reports whether the connection is encrypted or stays on this machine.
 func private(to *url.URL) bool {
-	ip := net.ParseIP(to.Hostname())
-	return to.Scheme == "https" || to.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return to.Scheme == "https" || process.Loopback(to.Hostname())
 }
 
 // Profile is what each kind of request has cost since the worker started.

@@ -208,7 +208,7 @@ func measureBase(ctx context.Context, c *cluster.Cluster, f trial.Figures) error
 }
 
 func measureStatements(ctx context.Context, conn *pgx.Conn, f trial.Figures) error {
-	if err := site.Execute(ctx, conn, fmt.Sprintf(`DO $$ BEGIN FOR i IN 1 .. %d LOOP
+	if err := postgres.ExecuteOn(ctx, conn, fmt.Sprintf(`DO $$ BEGIN FOR i IN 1 .. %d LOOP
 		EXECUTE format('INSERT INTO many_%%s SELECT coalesce(max(id), 0) + 1, coalesce(max(a), 0) + 1,
 			coalesce(max(b), 0) + 1, ''row'' FROM many_%%s', i, i); END LOOP; END $$`, c38Written)); err != nil {
 		return err
@@ -220,7 +220,7 @@ func measureStatements(ctx context.Context, conn *pgx.Conn, f trial.Figures) err
 		{vacuumTime, "VACUUM"},
 	} {
 		began := time.Now()
-		if err := site.Execute(ctx, conn, one.sql); err != nil {
+		if err := postgres.ExecuteOn(ctx, conn, one.sql); err != nil {
 			return err
 		}
 		f[one.series] = time.Since(began).Seconds()

@@ -148,7 +148,7 @@ func naptimeSeconds(turn time.Duration) int { return max(1, int(turn.Seconds())/
 
 // setAutovacuum turns it on or off for the whole server, and lets it run as often as a turn needs.
 func setAutovacuum(ctx context.Context, admin *pgx.Conn, on bool, turn time.Duration) error {
-	return site.Execute(ctx, admin, fmt.Sprintf("ALTER SYSTEM SET autovacuum = %t", on),
+	return postgres.ExecuteOn(ctx, admin, fmt.Sprintf("ALTER SYSTEM SET autovacuum = %t", on),
 		fmt.Sprintf("ALTER SYSTEM SET autovacuum_naptime = '%ds'", naptimeSeconds(turn)), "SELECT pg_reload_conf()")
 }
 
@@ -159,7 +159,7 @@ func resetAutovacuum(ctx context.Context, admin *pgx.Conn) error {
 	for _, side := range c32Sides {
 		statements = append(statements, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", c32Database(side)))
 	}
-	return site.Execute(ctx, admin, statements...)
+	return postgres.ExecuteOn(ctx, admin, statements...)
 }
 
 // grown is the size of a database and its number of dead rows, catalogs included.

@@ -89,7 +89,7 @@ func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
 func withStatistics(ctx context.Context, base *site.SeparateBase, target int) (dsn string, err error) {
 	name := fmt.Sprintf("%s%d", c36Names, target)
 	err = postgres.With(ctx, base.Cluster.DSN("").Secret(), func(conn *pgx.Conn) error {
-		return errors.Join(postgres.CopyDatabase(ctx, conn, base.Name, name), site.Execute(ctx, conn,
+		return errors.Join(postgres.CopyDatabase(ctx, conn, base.Name, name), postgres.ExecuteOn(ctx, conn,
 			fmt.Sprintf("ALTER DATABASE %s SET default_statistics_target = %d", name, target)))
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp/fill"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
@@ -78,8 +79,8 @@ func TestC02_SeesWhatTheBaseHolds(t *testing.T) {
 	}
 	err = f.Open(t.Context(), func(db *database.Database) error {
 		return db.Borrow(t.Context(), func(conn *pgx.Conn) error {
-			return site.Execute(t.Context(), conn, "UPDATE gl_general SET amount = amount + 1 WHERE ctid = (SELECT "+
-				"min(ctid) FROM gl_general)")
+			return postgres.ExecuteOn(t.Context(), conn, "UPDATE gl_general SET amount = amount + 1 WHERE ctid = "+
+				"(SELECT min(ctid) FROM gl_general)")
 		})
 	})
 	if err != nil {

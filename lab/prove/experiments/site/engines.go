@@ -189,13 +189,3 @@ func (e *Engines) OnBoth(ctx context.Context, sql string) error {
 	}
 	return nil
 }
-
-// Execute statements one by one.
-func Execute(ctx context.Context, conn *pgx.Conn, statements ...string) error {
-	for _, s := range statements {
-		if _, err := conn.Exec(ctx, s); err != nil {
-			return fmt.Errorf("%s: %w", s, err)
-		}
-	}
-	return nil
-}

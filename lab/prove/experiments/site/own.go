@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
@@ -84,7 +82,5 @@ func (o *OwnCluster) Filled(ctx context.Context, scale float64) (base *SeparateB
 
 // Admin executes statements on a database of the running cluster.
 func Admin(ctx context.Context, c *cluster.Cluster, database string, statements ...string) error {
-	return postgres.With(ctx, c.DSN(database).Secret(), func(conn *pgx.Conn) error {
-		return Execute(ctx, conn, statements...)
-	})
+	return postgres.Execute(ctx, c.DSN(database).Secret(), statements...)
 }

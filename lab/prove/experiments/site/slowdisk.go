@@ -73,7 +73,7 @@ func loneCommit(ctx context.Context, dsn string) (time.Duration, error) {
 	const commits = 31
 	var times []time.Duration
 	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
-		if err := Execute(ctx, conn, "CREATE TABLE IF NOT EXISTS lone (n int)", "TRUNCATE lone",
+		if err := postgres.ExecuteOn(ctx, conn, "CREATE TABLE IF NOT EXISTS lone (n int)", "TRUNCATE lone",
 			"SET synchronous_commit = on"); err != nil {
 			return err
 		}

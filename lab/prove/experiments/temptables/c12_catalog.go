@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
@@ -165,11 +166,11 @@ func endOf(ctx context.Context, e *site.Engines, v site.Variant, shape tempShape
 	}
 	defer func() { _ = holder.Close(context.WithoutCancel(ctx)) }()
 	create, _, _ := strings.Cut(strings.TrimPrefix(life(shape.columns), "CREATE TEMP TABLE work "), ";")
-	if err := site.Execute(ctx, holder, "SET temp_buffers = '"+shape.buffers+"'"); err != nil {
+	if err := postgres.ExecuteOn(ctx, holder, "SET temp_buffers = '"+shape.buffers+"'"); err != nil {
 		return 0, err
 	}
 	for i := range c12Ending {
-		if err := site.Execute(ctx, holder, fmt.Sprintf("CREATE TEMP TABLE live_%d %s", i, create),
+		if err := postgres.ExecuteOn(ctx, holder, fmt.Sprintf("CREATE TEMP TABLE live_%d %s", i, create),
 			fmt.Sprintf("INSERT INTO live_%d (c2) VALUES (1)", i)); err != nil {
 			return 0, err
 		}

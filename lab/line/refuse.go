@@ -1,4 +1,4 @@
-package cli
+package line
 
 import (
 	"errors"
@@ -6,21 +6,18 @@ import (
 	"strings"
 
 	"plimsoll/ground/problem"
-	"plimsoll/lab/line"
+	"plimsoll/lab/session"
 )
 
-// goOn is the hint after a search that has not ended.
-const goOn = "the same command with --resume continues"
-
-// judgeLine decides the exit code.
-func judgeLine(l *line.Line) error {
+// Judge says why the answer is no: nil, if it is yes.
+func (l *Line) Judge() error {
 	switch {
-	case l.Stopped == line.ByUser:
+	case l.Stopped == ByUser:
 		return problem.New(problem.Interrupted,
-			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), goOn)
+			fmt.Errorf("stopped after %d trials, which are kept: %s", len(l.Trials), l.Statement()), session.GoOn)
 	case !l.Complete:
 		return problem.New(problem.Threshold,
-			fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), goOn)
+			fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), session.GoOn)
 	case l.Open():
 		return problem.New(problem.Threshold,
 			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
@@ -32,8 +29,8 @@ func judgeLine(l *line.Line) error {
 	return nil
 }
 
-// judgeLines is the exit code's reason.
-func judgeLines(c *line.Comparison) error {
+// Judge says why the answer is no: nil, if it is yes.
+func (c *Comparison) Judge() error {
 	var none, void []string
 	for _, one := range c.Lines {
 		switch l := one.Line; {
@@ -45,12 +42,12 @@ func judgeLines(c *line.Comparison) error {
 		}
 	}
 	switch {
-	case c.Stopped == line.ByUser:
+	case c.Stopped == ByUser:
 		return problem.New(problem.Interrupted,
-			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), goOn)
+			fmt.Errorf("stopped after %d trials, which are kept: %s", c.Trials(), c.Statement()), session.GoOn)
 	case !c.Complete:
 		return problem.New(problem.Threshold,
-			fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), goOn)
+			fmt.Errorf("the budget ended the search after %d trials: %s", c.Trials(), c.Statement()), session.GoOn)
 	case len(void) > 0:
 		return problem.New(problem.Threshold, fmt.Errorf("not measured: %s", strings.Join(void, "; ")),
 			voidHint)
@@ -58,7 +55,7 @@ func judgeLines(c *line.Comparison) error {
 		return problem.New(problem.Threshold,
 			fmt.Errorf("no load line: %s", strings.Join(none, "; ")), "")
 	case c.NothingFailed() != "":
-		return problem.New(problem.Threshold, errors.New(c.NothingFailed()), line.NothingFailedHint)
+		return problem.New(problem.Threshold, errors.New(c.NothingFailed()), NothingFailedHint)
 	}
 	return nil
 }

@@ -1,0 +1,129 @@
+package line
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
+)
+
+// Request is a search as a person asks for it: plain values, of which nothing is checked, read or started yet.
+type Request struct {
+	Options
+	System system.Spec
+	// Configurations are several systems to search in turns, each a CLUSTER+SHAPE; empty: the one of System.
+	Configurations []string
+	Local          system.Local
+	// Planned is told what is to be done before the first trial.
+	Planned func(format string, args ...any)
+}
+
+// Found is a search, or several in turns.
+type Found struct {
+	ID string
+	Result
+}
+
+// Result of a search, or of several.
+type Result interface {
+	Text(io.Writer) error
+	HTML(io.Writer) error
+	// Judge says why the answer is no.
+	Judge() error
+}
+
+// Search checks what is asked for, brings it up, and searches. Nil: nothing could begin.
+func Search(ctx context.Context, q Request) (found *Found, err error) {
+	systems, err := q.systems()
+	if err != nil {
+		return nil, err
+	}
+	down, err := q.Local.Up(ctx, nil, systems...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, down()) }()
+	if len(systems) > 1 {
+		q.Planned("about %d trials of %d configurations in turns, about %s in all", len(systems)*q.Left(nil),
+			len(systems), q.EstimateAll(systems).Round(time.Minute))
+		c, err := FindAll(ctx, q.Options, systems)
+		if c == nil {
+			return nil, err
+		}
+		return &Found{c.ID, c}, err
+	}
+	q.Run = systems[0].Run
+	q.Planned("about %d trials, about %s in all", q.Left(nil), q.Estimate().Round(time.Minute))
+	l, err := Find(ctx, q.Options)
+	if l == nil {
+		return nil, err
+	}
+	return &Found{l.ID, l}, err
+}
+
+// systems to search, if all that is asked for goes together.
+func (q *Request) systems() (all []*system.System, err error) {
+	if err := q.System.Check(); err != nil {
+		return nil, err
+	}
+	one, err := q.System.System()
+	if err != nil {
+		return nil, err
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	one.Reset, q.Run = q.Reset, one.Run
+	all = []*system.System{&one}
+	if len(q.Configurations) > 0 {
+		if all, err = configurations(q.Configurations, one); err != nil {
+			return nil, err
+		}
+	}
+	if q.NewGenerator, err = q.System.Agents.Generators(); err == nil && q.Resume {
+		err = q.Store.Resumable()
+	}
+	return all, err
+}
+
+func (q *Request) check() error {
+	usage := func(hint, format string, args ...any) error {
+		return problem.New(problem.Usage, fmt.Errorf(format, args...), hint)
+	}
+	switch {
+	case q.Target <= 0:
+		return usage("", "--target: must be above 0, not %v", q.Target)
+	case q.Resolution <= 0:
+		return usage("", "--resolution: must be above 0, not %v", q.Resolution)
+	case q.First > q.Most:
+		return usage("lower --from or raise --most", "--from %d exceeds --most %d", q.First, q.Most)
+	case q.Control && len(q.Configurations) == 0:
+		return usage("--configurations names several", "--control: there is one system only")
+	}
+	return nil
+}
+
+// configurations are systems that differ in cluster and shape; each stands once.
+func configurations(texts []string, common system.System) (all []*system.System, err error) {
+	for _, text := range texts {
+		y, err := common.On(text)
+		if err == nil && slices.ContainsFunc(all, func(o *system.System) bool { return o.Name == y.Name }) {
+			err = problem.New(problem.Usage, fmt.Errorf("%s is named twice", y.Name), "")
+		}
+		if err != nil {
+			return nil, problem.WithHint(fmt.Errorf("--configurations: %w", err), problem.HintOf(err))
+		}
+		all = append(all, &y)
+	}
+	if len(all) < 2 {
+		return nil, problem.New(problem.Usage,
+			fmt.Errorf("--configurations: %s alone has nothing to be compared with", all[0].Name),
+			"such as --configurations vanilla+classic,plimsoll+lean")
+	}
+	return all, nil
+}
