@@ -19,7 +19,7 @@ import (
 type backupOptions struct {
 	cluster, point, into string
 	lag                  lagFlags
-	yes                  bool
+	yes, incremental     bool
 }
 
 // What follows 'plimsoll backup'; anything else is the name of a cluster.
@@ -46,6 +46,9 @@ A restore goes as far as there is log: to the end of the backup, or of the archi
 with --log archive. --point stops at a time or at a position of the log in that archive; a time
 without a zone is this machine's.
 
+Every backup is a full one. --incremental is refused with the reason that the server's version
+gives; docs/engine/minor.md has more.
+
 A backup of a standby takes load off its primary. It waits until the standby is at most
 --max-lag behind, and fails after --wait. 'plimsoll restore' is
 another command: it restores the order of costs.`,
@@ -70,7 +73,8 @@ another command: it restores the order of costs.`,
 	fs.StringVar(&o.into, "into", "", "restore: `NAME` of the new cluster (default: the old name with -restored)")
 	o.lag.add(fs)
 	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask for confirmation")
-	config.FlagOnly(fs, "cluster", "point", "into", "yes")
+	fs.BoolVar(&o.incremental, "incremental", false, "refused: says why there are no incremental backups")
+	config.FlagOnly(fs, "cluster", "point", "into", "yes", "incremental")
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
 
@@ -89,7 +93,7 @@ func (o backupOptions) checkFlags(c *cobra.Command, args []string) error {
 				"usage: "+c.UseLine())
 		}
 	}
-	for _, flag := range []string{"max-lag", "wait", "cluster"} {
+	for _, flag := range []string{"max-lag", "wait", "cluster", "incremental"} {
 		if c.Flags().Changed(flag) && slices.Contains(backupVerbs, first(args)) {
 			return problem.New(problem.Usage, fmt.Errorf("--%s applies only to taking a backup", flag),
 				"usage: "+c.UseLine())
@@ -129,6 +133,9 @@ func (a *app) takeBackup(ctx context.Context, backups *backup.Store, o backupOpt
 	c, err := a.clusters().Running(ctx, o.cluster)
 	if err != nil {
 		return err
+	}
+	if o.incremental {
+		return backup.RefuseIncremental(c.Server())
 	}
 	if err := a.await(ctx, c, o.lag); err != nil {
 		return err
