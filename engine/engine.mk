@@ -6,9 +6,10 @@
 #   FLAVOUR=NAMES   which flavours (engine/build --help); defaults to vanilla and plimsoll
 #   PARTS=NAMES     parts of engine-test-full: regress, contrib:on, contrib/hstore, fuzz … (engine/lib/suite_parts.sh);
 #                   defaults to all
+#   JOBS=N          compilers run in parallel by engine-deb; defaults to one per core
 #   TREE=DIR        where engine-tree and engine-patches work; defaults to engine/tree
 
-.PHONY: engine engine-tree engine-patches engine-develop engine-test engine-test-full
+.PHONY: engine engine-deb engine-image engine-tree engine-patches engine-develop engine-test engine-test-full
 
 FLAVOUR ?= all
 
@@ -24,6 +25,16 @@ else ifeq ($(ENGINE),system)
 else
 	@engine/build --flavour "$(FLAVOUR)"
 endif
+
+# The program in the package is static: it runs on any release of the distribution.
+engine-deb: ## make Debian packages of all of the engine and of plimsoll: build/deb
+	@setup/install engine go deb
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(STAMP)' -o build/deb/plimsoll ./cmd/plimsoll
+	@engine/build deb $(if $(JOBS),--jobs $(JOBS)) build/deb
+
+engine-image: engine-deb ## make an OCI image with those packages: build/deb/image.tar
+	@setup/install root
+	@test/packages image
 
 engine-tree: ## lay out PostgreSQL's source as a git repository, our patches as commits
 	@engine/build tree $(TREE)

@@ -25,7 +25,7 @@ is_met() {
 	case ${kind%\?} in
 		cmd) for name in $(tr , ' ' <<<"${1#*:}"); do ! command -v "$name" >/dev/null || return 0; done; return 1 ;;
 		pkg) pkg-config --exists "${1#*:}" 2>/dev/null ;;
-		file) [[ -e ${1#*:} ]] ;;
+		file) compgen -G "${1#*:}" >/dev/null ;;
 		perl) perl "-M${1#perl:}" -e 1 2>/dev/null ;;
 		go) go_is_met ;;
 		server) server_is_met ;;

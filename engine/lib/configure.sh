@@ -5,6 +5,7 @@ pkg() { pkg-config --exists "$1" 2>/dev/null; }
 
 # configure_flags FLAVOUR prints the flags, one a line, and nothing that differs between two runs.
 configure_flags() {
+	[[ $1 != "$DEB_FLAVOUR" ]] || { deb_flags; return; }
 	echo --with-icu
 	! pkg openssl || echo --with-ssl=openssl
 	pkg readline || echo --without-readline

@@ -21,6 +21,7 @@ build_core() {
 	run_step "$flavour: unpack PostgreSQL $SOURCE_VERSION" 0 unpack_source "$src"
 	[[ $flavour != plimsoll* ]] || apply_series "$flavour" "$src"
 	leave_out_parts "$src"
+	[[ $flavour != "$DEB_FLAVOUR" ]] || place_socket "$src"
 	mapfile -t flags < <(configure_flags "$flavour")
 	# What configure finds out for one flavour of this run holds for the next.
 	printf '%s' "$CONFIGURED" >"$WORK/config.cache"
@@ -32,7 +33,8 @@ build_core() {
 	run_step "$flavour: compile" "$expected" make -C "$src" -j"$jobs" world-bin
 	run_step "$flavour: install" 0 make -C "$src" -j"$jobs" install-world-bin DESTDIR="$WORK/$flavour/root"
 	rm -rf "$prefix"
-	mv "$WORK/$flavour/root$prefix" "$prefix"
+	if [[ $flavour == "$DEB_FLAVOUR" ]]; then mv "$WORK/$flavour/root" "$prefix"
+	else mv "$WORK/$flavour/root$prefix" "$prefix"; fi
 	rm -rf "${WORK:?}/$flavour"
 }
 

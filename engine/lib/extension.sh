@@ -11,7 +11,8 @@ extensions() {
 build_extension() {
 	local copy=$WORK/extension/$1 root=$WORK/extension/root-$1
 	copy_extension "$1" "$copy"
-	run_step "$2: extension $1" 0 make -C "$copy" PG_CONFIG="$3/bin/pg_config" install DESTDIR="$root"
+	run_step "$2: extension $1" 0 make -C "$copy" PG_CONFIG="$(inner_prefix "$2" "$3")/bin/pg_config" install \
+		DESTDIR="$root"
 	install_files "$root$3" "$3"
 	rm -rf "$copy" "$root"
 }

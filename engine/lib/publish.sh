@@ -22,6 +22,9 @@ patchset_of() {
 
 has_extension() { grep -qsxE "[[:space:]]*\"$2\": \"$3\",?" "$1/$MANIFEST"; }
 
+# told_flavour FLAVOUR is what those who find an installation call it: the packages' build is none of its own there.
+told_flavour() { echo "${1%-deb}"; }
+
 # write_manifest FLAVOUR KEY PREFIX
 write_manifest() {
 	local name list=
@@ -31,7 +34,7 @@ write_manifest() {
 	cat >"$3/$MANIFEST.new" <<-JSON
 	{
 	  "version": "$SOURCE_VERSION",
-	  "flavour": "$1",
+	  "flavour": "$(told_flavour "$1")",
 	  "key": "$2",
 	  "patchset": $(patchset_of "$1"),
 	  "source": "$SOURCE_ORIGIN $SOURCE_ID",

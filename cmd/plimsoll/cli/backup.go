@@ -20,7 +20,7 @@ type backupOptions struct {
 	cluster, point, into string
 	lag                  lagFlags
 	places               placeFlags
-	yes                  bool
+	yes, incremental     bool
 }
 
 // What follows 'plimsoll backup'; anything else is the name of a cluster.
@@ -49,6 +49,9 @@ without a zone is this machine's. Tablespaces and log on other disks (--tablespa
 of 'plimsoll up') get folders of the new cluster's own on the same disks, or where these flags
 say. A tablespace that somebody made with SQL gets one in the cluster's folder.
 
+Every backup is a full one. --incremental is refused with the reason that the server's version
+gives; docs/engine/minor.md has more.
+
 A backup of a standby takes load off its primary. It waits until the standby is at most
 --max-lag behind, and fails after --wait. 'plimsoll restore' is
 another command: it restores the order of costs.`,
@@ -74,7 +77,8 @@ another command: it restores the order of costs.`,
 	o.places.add(fs, "restore: ")
 	o.lag.add(fs)
 	fs.BoolVar(&o.yes, "yes", false, "remove: do not ask for confirmation")
-	config.FlagOnly(fs, "cluster", "point", "into", "yes")
+	fs.BoolVar(&o.incremental, "incremental", false, "refused: says why there are no incremental backups")
+	config.FlagOnly(fs, "cluster", "point", "into", "yes", "incremental")
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
 
@@ -94,7 +98,7 @@ func (o backupOptions) checkFlags(c *cobra.Command, args []string) error {
 				"usage: "+c.UseLine())
 		}
 	}
-	for _, flag := range []string{"max-lag", "wait", "cluster"} {
+	for _, flag := range []string{"max-lag", "wait", "cluster", "incremental"} {
 		if c.Flags().Changed(flag) && slices.Contains(backupVerbs, first(args)) {
 			return problem.New(problem.Usage, fmt.Errorf("--%s applies only to taking a backup", flag),
 				"usage: "+c.UseLine())
@@ -134,6 +138,9 @@ func (a *app) takeBackup(ctx context.Context, backups *backup.Store, o backupOpt
 	c, err := a.clusters().Running(ctx, o.cluster)
 	if err != nil {
 		return err
+	}
+	if o.incremental {
+		return backup.RefuseIncremental(c.Server())
 	}
 	if err := a.await(ctx, c, o.lag); err != nil {
 		return err

@@ -48,6 +48,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addConfig(root)
 	a.addVersion(root)
 	a.addCompletion(root)
+	a.addMan(root)
 	addHelp(root)
 	completeChoices(root)
 }

@@ -132,6 +132,9 @@ func (a *app) showUp(ctx context.Context, c *cluster.Cluster) error {
 	if note := c.Server().Note(); note != "" {
 		a.meter.Say("%s", note)
 	}
+	if note := c.Server().MissingNote(); note != "" {
+		a.meter.Say("%s", note)
+	}
 	fmt.Fprintf(a.stdout, "cluster %s is %s: PostgreSQL %s %s, profile %s\n", s.Name, s.State, s.Version, patched(s),
 		s.Profile)
 	if s.FlushLatency != "" {

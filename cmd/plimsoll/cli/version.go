@@ -7,22 +7,43 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/ground/postgres/installation"
 )
 
 func (a *app) addVersion(root *cobra.Command) {
 	a.command(root, groupOther, &cobra.Command{
-		Use:     "version [flags]",
-		Short:   "Show the version",
-		Long:    "Show Plimsoll's version, its commit, and the Go version that built it.",
+		Use:   "version [flags]",
+		Short: "Show the version",
+		Long: `Show Plimsoll's version, its commit, and the Go version that built it; the PostgreSQL that
+'plimsoll up' takes here, and which fixes of later minor releases that lacks.`,
 		Example: "  plimsoll version --json",
-	}, func(context.Context, []string) error {
-		v := software()
+	}, func(ctx context.Context, _ []string) error {
+		v := versions{build: software()}
+		if s, err := installation.Find(ctx, ""); err == nil {
+			v.Engine, v.Missing = &s, s.Missing()
+		}
 		if a.json {
 			return a.emit(v)
 		}
-		_, err := fmt.Fprintf(a.stdout, "plimsoll %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-		return err
+		fmt.Fprintf(a.stdout, "plimsoll %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+		if v.Engine == nil {
+			_, err := fmt.Fprintln(a.stdout, "no PostgreSQL is found here")
+			return err
+		}
+		fmt.Fprintln(a.stdout, v.Engine)
+		if note := v.Engine.MissingNote(); note != "" {
+			fmt.Fprintln(a.stdout, note)
+		}
+		return nil
 	})
+}
+
+// versions are the program's and that of the PostgreSQL that it finds.
+type versions struct {
+	build
+	Engine  *installation.Server   `json:"engine,omitempty"`
+	Missing []installation.Release `json:"missing_fixes,omitempty"`
 }
 
 type build struct {

@@ -43,6 +43,7 @@ func (s *Store) Take(ctx context.Context, c *cluster.Cluster) (r Record, err err
 			return r, err
 		}
 	}
+	s.warnIncremental(ctx, c)
 	began := time.Now()
 	s.Step("copying")
 	data, spaces, err := c.CopyTo(ctx, dir)

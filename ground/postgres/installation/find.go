@@ -19,7 +19,7 @@ import (
 )
 
 const hintMissing = "install PostgreSQL 15-18 (Debian: apt-get install postgresql), name a prefix with --engine DIR, " +
-	"or build ours in a checkout of Plimsoll: make engine"
+	"build ours in a checkout of Plimsoll: make engine, or install its package plimsoll-postgresql-18"
 
 // hintToGet says how to get one of the engines that the make targets provide.
 func hintToGet(flavour string) string {
@@ -33,7 +33,7 @@ func hintToGet(flavour string) string {
 }
 
 // Find resolves the name of an engine: plimsoll, vanilla, stock, system or the folder of a prefix. Empty means our
-// build, or if it is missing the newest installed PostgreSQL; Lost says what that costs.
+// build, in a cache or as a package, or if it is missing the newest installed PostgreSQL; Lost says what that costs.
 func Find(ctx context.Context, engine string) (Server, error) { return FindMajor(ctx, engine, 0) }
 
 // FindMajor is Find for one major version, as an existing data folder needs; 0 is any.
@@ -68,12 +68,26 @@ func built(ctx context.Context, flavour string, major int) (Server, error) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
+		if s, found := packaged(ctx, flavour, major); found {
+			return s, nil
+		}
 		return Server{}, problem.New(problem.Environment, notBuilt(flavour), hintToGet(flavour))
 	}
 	if err != nil {
 		return Server{}, problem.New(problem.Environment, fmt.Errorf("find the engine %s: %w", flavour, err), "")
 	}
 	return named(ctx, prefix, major)
+}
+
+// packaged is our build as a package of the distribution's kind installed it (make engine-deb): its prefix has a
+// manifest, too.
+func packaged(ctx context.Context, flavour string, major int) (Server, bool) {
+	for _, bin := range installedBins(ctx) {
+		if s, err := Describe(ctx, bin); err == nil && s.Flavour == flavour && (major == 0 || s.Major() == major) {
+			return s, true
+		}
+	}
+	return Server{}, false
 }
 
 // notBuilt is the flavour that is missing.
@@ -163,7 +177,8 @@ func installed(ctx context.Context, major int) (Server, error) {
 	slices.Sort(bins)
 	for _, bin := range slices.Compact(bins) {
 		s, err := Describe(ctx, bin)
-		if err != nil || major != 0 && s.Major() != major {
+		// Ours may lie beside the distribution's, where a package put it.
+		if err != nil || major != 0 && s.Major() != major || s.Flavour == Plimsoll {
 			continue
 		}
 		if s.Flavour == Custom {

@@ -94,6 +94,25 @@ func TestFind(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
+	t.Run("WhatAPackageOfOursInstalled", func(t *testing.T) {
+		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
+		have := clustertest.Start(t).Server()
+		prefix := filepath.Join(t.TempDir(), "18.0")
+		must(t, os.Mkdir(prefix, 0o755))
+		must(t, os.Symlink(have.BinDir, filepath.Join(prefix, "bin")))
+		must(t, os.WriteFile(filepath.Join(prefix, installation.ManifestFile),
+			[]byte(`{"flavour": "plimsoll", "patchset": 7}`), 0o644))
+		t.Setenv("PATH", filepath.Join(prefix, "bin")+":"+os.Getenv("PATH"))
+		for _, engine := range []string{installation.Plimsoll, ""} {
+			got, err := installation.Find(t.Context(), engine)
+			if err != nil || got.Prefix != prefix || got.Flavour != installation.Plimsoll || got.Patchset != 7 {
+				t.Errorf("%q: got %+v, %v", engine, got, err)
+			}
+		}
+		if got, err := installation.Find(t.Context(), installation.System); err == nil && got.Prefix == prefix {
+			t.Errorf("ours passes for the distribution's: %+v", got)
+		}
+	})
 	t.Run("WhereNothingIsNamedTheInstalledServesForTheBuilt", func(t *testing.T) {
 		installed, err := installation.Find(t.Context(), installation.System)
 		if err != nil {

@@ -25,15 +25,22 @@ var source []byte
 // compilers, in the order in which they are tried.
 var compilers = []string{"cc", "gcc", "clang"}
 
-// Library returns the path of the compiled library. The first call on a machine compiles it; the cache keys it by the
-// hash of its source.
+// packaged is where the Debian package has the library, compiled (engine/lib/deb.sh).
+const packaged = "/usr/lib/plimsoll"
+
+// Library returns the path of the compiled library. Without the package's the first call on a machine compiles it; the
+// name holds the hash of its source.
 func Library(ctx context.Context) (string, error) {
-	return libraryIn(ctx, filepath.Join(dirs.Cache(), "shim"))
+	return libraryIn(ctx, filepath.Join(dirs.Cache(), "shim"), packaged)
 }
 
-func libraryIn(ctx context.Context, dir string) (string, error) {
+func libraryIn(ctx context.Context, dir, packaged string) (string, error) {
 	sum := sha256.Sum256(source)
-	path := filepath.Join(dir, "storage-"+hex.EncodeToString(sum[:6])+".so")
+	name := "storage-" + hex.EncodeToString(sum[:6]) + ".so"
+	if path := filepath.Join(packaged, name); exists(path) {
+		return path, nil
+	}
+	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -48,6 +55,11 @@ func libraryIn(ctx context.Context, dir string) (string, error) {
 			"PLIMSOLL_CACHE names another folder")
 	}
 	return path, compile(ctx, compiler, path)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func findCompiler() (string, error) {

@@ -13,7 +13,7 @@ func TestLibrary(t *testing.T) {
 		t.Skipf("NOT TESTED: %v", err)
 	}
 	dir := t.TempDir()
-	first, err := libraryIn(t.Context(), dir)
+	first, err := libraryIn(t.Context(), dir, "/none")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,11 +22,14 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", "")
-	again, err := libraryIn(t.Context(), dir)
+	again, err := libraryIn(t.Context(), dir, "/none")
 	if kept, _ := os.Stat(again); err != nil || again != first || !kept.ModTime().Equal(made.ModTime()) {
 		t.Errorf("%s, %v: it is compiled once, and later needs no compiler", again, err)
 	}
-	_, err = libraryIn(t.Context(), t.TempDir())
+	if packaged, err := libraryIn(t.Context(), t.TempDir(), dir); err != nil || packaged != first {
+		t.Errorf("%s, %v: a package's is taken without a compiler", packaged, err)
+	}
+	_, err = libraryIn(t.Context(), t.TempDir(), "/none")
 	if problem.ClassOf(err) != problem.Environment || problem.HintOf(err) == "" {
 		t.Errorf("%v: want an error that says how to get a compiler", err)
 	}
@@ -40,7 +43,7 @@ func TestACompilerThatFails(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	cache := t.TempDir()
-	_, err := libraryIn(t.Context(), cache)
+	_, err := libraryIn(t.Context(), cache, "/none")
 	if problem.ClassOf(err) != problem.Environment {
 		t.Errorf("%v: want an error of the environment", err)
 	}
