@@ -16,9 +16,11 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "plimsoll/memcat_tuple.h"
+#include "plimsoll/temp_statistics.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+/* Instead of heap_multi_insert(), which core calls for rows of its own, too. */
 void
 memcat_tuple_multi_insert(Relation relation, TupleTableSlot **slots, int nslots,
 						  CommandId cid, int options, BulkInsertState bistate)
@@ -35,6 +37,7 @@ memcat_tuple_multi_insert(Relation relation, TupleTableSlot **slots, int nslots,
 				pfree(tuple);
 		}
 	}
+	temp_statistics_inserted(relation, slots, nslots);
 	heap_multi_insert(relation, slots, nslots, cid, options, bistate);
 }
 
