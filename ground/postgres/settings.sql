@@ -10,7 +10,7 @@ where name in (
     'autovacuum', 'default_statistics_target', 'jit', 'max_parallel_workers_per_gather', 'random_page_cost',
     'io_method', 'huge_pages', 'data_checksums', 'enable_temp_memory_catalog', 'temp_local_invalidation',
     'temp_skip_locks',
-    'temp_async_commit', 'temp_buffers_by_relation', 'temp_lazy_files', 'temp_lazy_toast')
+    'temp_async_commit', 'temp_buffers_by_relation', 'temp_lazy_files', 'temp_lazy_toast', 'temp_live_statistics')
    or name like 'plimsoll.%'
 union all
 -- Set where flushes are slowed on purpose; pg_settings does not list it.

@@ -60,6 +60,22 @@ typedef enum MCharType
 /* The longest n of mchar(n) and mvarchar(n), that of varchar(n). */
 #define MCHAR_LENGTH_MAX	10485760
 
+/* A function of SQL for each of the two types; the result may ask which, as "type". */
+#define MCHAR_FUNCTIONS(name, result) \
+	MCHAR_FUNCTION(mchar_##name, TYPE_MCHAR, result); \
+	MCHAR_FUNCTION(mvarchar_##name, TYPE_MVARCHAR, result)
+
+#define MCHAR_FUNCTION(function, its_type, result) \
+	PG_FUNCTION_INFO_V1(function); \
+	Datum \
+	function(PG_FUNCTION_ARGS) \
+	{ \
+		const MCharType type = its_type; \
+		\
+		return (result); \
+	} \
+	extern Datum function(PG_FUNCTION_ARGS)
+
 #define MCHAR_HEADER(type) \
 	(VARHDRSZ + ((type) == TYPE_MCHAR ? sizeof(int32) : 0))
 

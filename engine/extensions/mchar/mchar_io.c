@@ -24,14 +24,6 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(mchartypmod_in);
 PG_FUNCTION_INFO_V1(mchartypmod_out);
-PG_FUNCTION_INFO_V1(mchar_in);
-PG_FUNCTION_INFO_V1(mvarchar_in);
-PG_FUNCTION_INFO_V1(mchar_out);
-PG_FUNCTION_INFO_V1(mvarchar_out);
-PG_FUNCTION_INFO_V1(mchar_recv);
-PG_FUNCTION_INFO_V1(mvarchar_recv);
-PG_FUNCTION_INFO_V1(mchar_send);
-PG_FUNCTION_INFO_V1(mvarchar_send);
 
 Datum
 mchartypmod_in(PG_FUNCTION_ARGS)
@@ -76,17 +68,7 @@ input(FunctionCallInfo fcinfo, MCharType type)
 	PG_RETURN_POINTER(value);
 }
 
-Datum
-mchar_in(PG_FUNCTION_ARGS)
-{
-	return input(fcinfo, TYPE_MCHAR);
-}
-
-Datum
-mvarchar_in(PG_FUNCTION_ARGS)
-{
-	return input(fcinfo, TYPE_MVARCHAR);
-}
+MCHAR_FUNCTIONS(in, input(fcinfo, type));
 
 static Datum
 output(FunctionCallInfo fcinfo, MCharType type)
@@ -101,17 +83,7 @@ output(FunctionCallInfo fcinfo, MCharType type)
 	PG_RETURN_CSTRING(string);
 }
 
-Datum
-mchar_out(PG_FUNCTION_ARGS)
-{
-	return output(fcinfo, TYPE_MCHAR);
-}
-
-Datum
-mvarchar_out(PG_FUNCTION_ARGS)
-{
-	return output(fcinfo, TYPE_MVARCHAR);
-}
+MCHAR_FUNCTIONS(out, output(fcinfo, type));
 
 static Datum
 from_binary(FunctionCallInfo fcinfo, MCharType type)
@@ -136,17 +108,7 @@ from_binary(FunctionCallInfo fcinfo, MCharType type)
 	PG_RETURN_POINTER(mchar_finish(value, type, length));
 }
 
-Datum
-mchar_recv(PG_FUNCTION_ARGS)
-{
-	return from_binary(fcinfo, TYPE_MCHAR);
-}
-
-Datum
-mvarchar_recv(PG_FUNCTION_ARGS)
-{
-	return from_binary(fcinfo, TYPE_MVARCHAR);
-}
+MCHAR_FUNCTIONS(recv, from_binary(fcinfo, type));
 
 static Datum
 to_binary(FunctionCallInfo fcinfo, MCharType type)
@@ -164,14 +126,4 @@ to_binary(FunctionCallInfo fcinfo, MCharType type)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
-Datum
-mchar_send(PG_FUNCTION_ARGS)
-{
-	return to_binary(fcinfo, TYPE_MCHAR);
-}
-
-Datum
-mvarchar_send(PG_FUNCTION_ARGS)
-{
-	return to_binary(fcinfo, TYPE_MVARCHAR);
-}
+MCHAR_FUNCTIONS(send, to_binary(fcinfo, type));

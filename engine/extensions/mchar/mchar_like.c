@@ -19,14 +19,6 @@
 
 extern PGDLLEXPORT void _PG_init(void);
 
-PG_FUNCTION_INFO_V1(mchar_like);
-PG_FUNCTION_INFO_V1(mchar_notlike);
-PG_FUNCTION_INFO_V1(mchar_text_like);
-PG_FUNCTION_INFO_V1(mchar_text_notlike);
-PG_FUNCTION_INFO_V1(mvarchar_like);
-PG_FUNCTION_INFO_V1(mvarchar_notlike);
-PG_FUNCTION_INFO_V1(mvarchar_text_like);
-PG_FUNCTION_INFO_V1(mvarchar_text_notlike);
 PG_FUNCTION_INFO_V1(like_escape_mvarchar);
 
 static bool substring_search = true;
@@ -143,53 +135,10 @@ like(FunctionCallInfo fcinfo, MCharType type, PatternType pattern_type)
 	return result;
 }
 
-Datum
-mchar_like(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(like(fcinfo, TYPE_MCHAR, PATTERN_MVARCHAR));
-}
-
-Datum
-mchar_notlike(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!like(fcinfo, TYPE_MCHAR, PATTERN_MVARCHAR));
-}
-
-Datum
-mchar_text_like(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(like(fcinfo, TYPE_MCHAR, PATTERN_TEXT));
-}
-
-Datum
-mchar_text_notlike(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!like(fcinfo, TYPE_MCHAR, PATTERN_TEXT));
-}
-
-Datum
-mvarchar_like(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(like(fcinfo, TYPE_MVARCHAR, PATTERN_MVARCHAR));
-}
-
-Datum
-mvarchar_notlike(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!like(fcinfo, TYPE_MVARCHAR, PATTERN_MVARCHAR));
-}
-
-Datum
-mvarchar_text_like(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(like(fcinfo, TYPE_MVARCHAR, PATTERN_TEXT));
-}
-
-Datum
-mvarchar_text_notlike(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!like(fcinfo, TYPE_MVARCHAR, PATTERN_TEXT));
-}
+MCHAR_FUNCTIONS(like, BoolGetDatum(like(fcinfo, type, PATTERN_MVARCHAR)));
+MCHAR_FUNCTIONS(notlike, BoolGetDatum(!like(fcinfo, type, PATTERN_MVARCHAR)));
+MCHAR_FUNCTIONS(text_like, BoolGetDatum(like(fcinfo, type, PATTERN_TEXT)));
+MCHAR_FUNCTIONS(text_notlike, BoolGetDatum(!like(fcinfo, type, PATTERN_TEXT)));
 
 Datum
 like_escape_mvarchar(PG_FUNCTION_ARGS)

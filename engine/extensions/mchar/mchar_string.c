@@ -14,16 +14,6 @@
 
 #include "common/int.h"
 
-PG_FUNCTION_INFO_V1(mchar_length);
-PG_FUNCTION_INFO_V1(mvarchar_length);
-PG_FUNCTION_INFO_V1(mchar_upper);
-PG_FUNCTION_INFO_V1(mvarchar_upper);
-PG_FUNCTION_INFO_V1(mchar_lower);
-PG_FUNCTION_INFO_V1(mvarchar_lower);
-PG_FUNCTION_INFO_V1(mchar_substr);
-PG_FUNCTION_INFO_V1(mvarchar_substr);
-PG_FUNCTION_INFO_V1(mchar_substr_no_length);
-PG_FUNCTION_INFO_V1(mvarchar_substr_no_length);
 PG_FUNCTION_INFO_V1(mchar_concat);
 PG_FUNCTION_INFO_V1(mvarchar_concat);
 PG_FUNCTION_INFO_V1(mchar_mvarchar_concat);
@@ -41,17 +31,7 @@ count_characters(FunctionCallInfo fcinfo, MCharType type)
 	PG_RETURN_INT32(result);
 }
 
-Datum
-mchar_length(PG_FUNCTION_ARGS)
-{
-	return count_characters(fcinfo, TYPE_MCHAR);
-}
-
-Datum
-mvarchar_length(PG_FUNCTION_ARGS)
-{
-	return count_characters(fcinfo, TYPE_MVARCHAR);
-}
+MCHAR_FUNCTIONS(length, count_characters(fcinfo, type));
 
 typedef int32_t (*CaseMap) (UChar *to, int32_t capacity, const UChar *from, int32_t length,
 							const char *locale, UErrorCode *status);
@@ -83,29 +63,8 @@ map_case(FunctionCallInfo fcinfo, MCharType type, CaseMap map)
 	PG_RETURN_POINTER(mchar_finish(result, type, length));
 }
 
-Datum
-mchar_upper(PG_FUNCTION_ARGS)
-{
-	return map_case(fcinfo, TYPE_MCHAR, u_strToUpper);
-}
-
-Datum
-mvarchar_upper(PG_FUNCTION_ARGS)
-{
-	return map_case(fcinfo, TYPE_MVARCHAR, u_strToUpper);
-}
-
-Datum
-mchar_lower(PG_FUNCTION_ARGS)
-{
-	return map_case(fcinfo, TYPE_MCHAR, u_strToLower);
-}
-
-Datum
-mvarchar_lower(PG_FUNCTION_ARGS)
-{
-	return map_case(fcinfo, TYPE_MVARCHAR, u_strToLower);
-}
+MCHAR_FUNCTIONS(upper, map_case(fcinfo, type, u_strToUpper));
+MCHAR_FUNCTIONS(lower, map_case(fcinfo, type, u_strToLower));
 
 /* As substr() of text: positions before the first are there and empty. */
 static Datum
@@ -136,29 +95,8 @@ substring(FunctionCallInfo fcinfo, MCharType type, bool to_end)
 	PG_RETURN_POINTER(result);
 }
 
-Datum
-mchar_substr(PG_FUNCTION_ARGS)
-{
-	return substring(fcinfo, TYPE_MCHAR, false);
-}
-
-Datum
-mvarchar_substr(PG_FUNCTION_ARGS)
-{
-	return substring(fcinfo, TYPE_MVARCHAR, false);
-}
-
-Datum
-mchar_substr_no_length(PG_FUNCTION_ARGS)
-{
-	return substring(fcinfo, TYPE_MCHAR, true);
-}
-
-Datum
-mvarchar_substr_no_length(PG_FUNCTION_ARGS)
-{
-	return substring(fcinfo, TYPE_MVARCHAR, true);
-}
+MCHAR_FUNCTIONS(substr, substring(fcinfo, type, false));
+MCHAR_FUNCTIONS(substr_no_length, substring(fcinfo, type, true));
 
 /* append writes a value, padded, and returns where it ends. */
 static UChar *

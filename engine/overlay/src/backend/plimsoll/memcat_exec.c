@@ -26,6 +26,7 @@
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "plimsoll/memcat_descriptor.h"
 #include "plimsoll/memcat_int.h"
 #include "utils/memutils.h"
@@ -78,8 +79,9 @@ catalog_with_rows(Relation rel)
 	return cat != NULL && cat->nrows > 0 ? cat : NULL;
 }
 
+/* Body of memcat_table_attach(). */
 void
-memcat_table_attach(TableScanDesc scan)
+memcat_table_attach_rows(TableScanDesc scan)
 {
 	if (catalog_with_rows(scan->rs_rd) == NULL || scan->rs_parallel != NULL)
 		return;
@@ -140,8 +142,8 @@ table_load(TableScanDesc scan)
  * A bitmap heap scan is about to ask for the first row after those that the bitmap
  * named: those that cannot match its quals are left out.
  */
-void
-memcat_table_restrict(TableScanDesc scan, List *quals, ExprContext *econtext)
+static void
+table_restrict(TableScanDesc scan, List *quals, ExprContext *econtext)
 {
 	MemCatTableScan *mem = memcat_of_table_scan(scan);
 	MemoryContext old;
@@ -208,6 +210,42 @@ memcat_table_after(TableScanDesc scan)
 	return mem->cur < mem->nrows ? &mem->rows[mem->cur]->tuple : NULL;
 }
 
+/* The next row of a scan that has rows in memory, whichever side it comes from. */
+bool
+memcat_table_next_slot(TableScanDesc sscan, ScanDirection direction,
+					   TupleTableSlot *slot)
+{
+	HeapScanDesc scan = (HeapScanDesc) sscan;
+	HeapTuple	tup = heap_getnext(sscan, direction);
+
+	if (tup != &scan->rs_ctup)
+		return memcat_slot_set_next(tup, slot);
+	ExecStoreBufferHeapTuple(tup, slot, scan->rs_cbuf);
+	return true;
+}
+
+/* The next row in memory that matches the quals of a bitmap heap scan. */
+bool
+memcat_bitmap_next_slot(BitmapHeapScanState *node, TupleTableSlot *slot)
+{
+	BitmapHeapScan *plan = (BitmapHeapScan *) node->ss.ps.plan;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	TableScanDesc scan = node->ss.ss_currentScanDesc;
+	HeapTuple	tup;
+
+	table_restrict(scan, plan->bitmapqualorig, econtext);
+	while ((tup = memcat_table_after(scan)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memcat_slot_set(tup, slot);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQualAndReset(node->bitmapqualorig, econtext))
+			return true;
+		InstrCountFiltered2(node, 1);
+	}
+	return false;
+}
+
 void
 memcat_table_rescan(TableScanDesc scan)
 {
@@ -251,8 +289,9 @@ struct MemCatIndexScan
 	int			mark;
 };
 
+/* Body of memcat_index_attach(). */
 void
-memcat_index_attach(IndexScanDesc scan)
+memcat_index_attach_rows(IndexScanDesc scan)
 {
 	MemCatIndexScan *mem;
 

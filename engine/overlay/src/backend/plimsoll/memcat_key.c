@@ -120,125 +120,76 @@ memcat_key_catalog(Oid relid)
 	return NULL;
 }
 
-static inline uint32
-hash_name(const char *name)
+/* Where the values of a hash key come from: a row, or what a search asks for. */
+typedef struct KeySource
 {
-	return hash_bytes((const unsigned char *) name, strnlen(name, NAMEDATALEN));
+	const char *row;
+	const Datum *datums;		/* NULL: the row */
+} KeySource;
+
+#define FROM_ROW(data) ((KeySource) {.row = (data)})
+#define FROM_DATUMS(values) ((KeySource) {.datums = (values)})
+
+/* A value of a key column: a name, or a number. */
+typedef struct KeyValue
+{
+	const char *name;			/* NULL: the number */
+	uint32		number;
+} KeyValue;
+
+/* The one place that knows the types of key columns. */
+static pg_attribute_always_inline KeyValue
+key_value(const MemKeyDef *def, int i, KeySource from)
+{
+	const char *column = from.datums ? NULL : from.row + def->cols[i].offset;
+	KeyValue	value = {NULL, 0};
+
+	switch (def->cols[i].type)
+	{
+		case MEMCOL_OID:
+		case MEMCOL_INT4:
+			value.number = from.datums ? DatumGetUInt32(from.datums[i]) :
+				*(const uint32 *) column;
+			break;
+		case MEMCOL_INT2:
+			value.number = (uint32) (from.datums ? DatumGetInt16(from.datums[i]) :
+									 *(const int16 *) column);
+			break;
+		case MEMCOL_NAME:
+			value.name = from.datums ? DatumGetCString(from.datums[i]) : column;
+			break;
+	}
+	return value;
 }
 
-static uint32
-hash_row(const MemKeyDef *def, const char *row)
+static pg_attribute_always_inline uint32
+hash_key(const MemKeyDef *def, KeySource from)
 {
 	uint32		hash = 0;
 
 	for (int i = 0; i < def->ncols; i++)
 	{
-		const char *value = row + def->cols[i].offset;
-		uint32		h = 0;
+		KeyValue	value = key_value(def, i, from);
 
-		switch (def->cols[i].type)
-		{
-			case MEMCOL_OID:
-				h = murmurhash32(*(const Oid *) value);
-				break;
-			case MEMCOL_INT2:
-				h = murmurhash32((uint32) *(const int16 *) value);
-				break;
-			case MEMCOL_INT4:
-				h = murmurhash32(*(const uint32 *) value);
-				break;
-			case MEMCOL_NAME:
-				h = hash_name(value);
-				break;
-		}
-		hash = hash_combine(hash, h);
+		hash = hash_combine(hash, value.name ?
+							hash_bytes((const unsigned char *) value.name,
+									   strnlen(value.name, NAMEDATALEN)) :
+							murmurhash32(value.number));
 	}
 	return hash;
 }
 
-static bool
-same_key(const MemKeyDef *def, const char *a, const char *b)
+/* Does this row have the values of that source? */
+static pg_attribute_always_inline bool
+same_key(const MemKeyDef *def, const char *row, KeySource from)
 {
 	for (int i = 0; i < def->ncols; i++)
 	{
-		const char *x = a + def->cols[i].offset;
-		const char *y = b + def->cols[i].offset;
+		KeyValue	x = key_value(def, i, FROM_ROW(row));
+		KeyValue	y = key_value(def, i, from);
 
-		switch (def->cols[i].type)
-		{
-			case MEMCOL_OID:
-			case MEMCOL_INT4:
-				if (*(const uint32 *) x != *(const uint32 *) y)
-					return false;
-				break;
-			case MEMCOL_INT2:
-				if (*(const int16 *) x != *(const int16 *) y)
-					return false;
-				break;
-			case MEMCOL_NAME:
-				if (strncmp(x, y, NAMEDATALEN) != 0)
-					return false;
-				break;
-		}
-	}
-	return true;
-}
-
-static uint32
-hash_datums(const MemKeyDef *def, const Datum *values)
-{
-	uint32		hash = 0;
-
-	for (int i = 0; i < def->ncols; i++)
-	{
-		uint32		h = 0;
-
-		switch (def->cols[i].type)
-		{
-			case MEMCOL_OID:
-				h = murmurhash32(DatumGetObjectId(values[i]));
-				break;
-			case MEMCOL_INT2:
-				h = murmurhash32((uint32) DatumGetInt16(values[i]));
-				break;
-			case MEMCOL_INT4:
-				h = murmurhash32(DatumGetUInt32(values[i]));
-				break;
-			case MEMCOL_NAME:
-				h = hash_name(DatumGetCString(values[i]));
-				break;
-		}
-		hash = hash_combine(hash, h);
-	}
-	return hash;
-}
-
-static bool
-row_has_datums(const MemKeyDef *def, const char *row, const Datum *values)
-{
-	for (int i = 0; i < def->ncols; i++)
-	{
-		const char *x = row + def->cols[i].offset;
-
-		switch (def->cols[i].type)
-		{
-			case MEMCOL_OID:
-				if (*(const Oid *) x != DatumGetObjectId(values[i]))
-					return false;
-				break;
-			case MEMCOL_INT4:
-				if (*(const uint32 *) x != DatumGetUInt32(values[i]))
-					return false;
-				break;
-			case MEMCOL_INT2:
-				if (*(const int16 *) x != DatumGetInt16(values[i]))
-					return false;
-				break;
-			case MEMCOL_NAME:
-				if (strncmp(x, DatumGetCString(values[i]), NAMEDATALEN) != 0)
-					return false;
-				break;
-		}
+		if (x.name ? strncmp(x.name, y.name, NAMEDATALEN) != 0 : x.number != y.number)
+			return false;
 	}
 	return true;
 }
@@ -252,7 +203,7 @@ key_first_row(int keyno, MemKey *key)
 uint32
 memcat_key_hash(MemCatalog *cat, int keyno, const Datum *values)
 {
-	return hash_datums(&cat->keys[keyno], values);
+	return hash_key(&cat->keys[keyno], FROM_DATUMS(values));
 }
 
 /* The rows with these values of a hash key, or NULL. */
@@ -261,13 +212,13 @@ memcat_key_find(MemCatalog *cat, int keyno, const Datum *values)
 {
 	MemKeyDef  *def = &cat->keys[keyno];
 	MemHash    *hash = &cat->hash[keyno];
-	uint32		h = hash_datums(def, values);
+	uint32		h = hash_key(def, FROM_DATUMS(values));
 	MemKey	   *key;
 
 	for (key = hash->buckets[h & (hash->nbuckets - 1)]; key; key = key->next)
 	{
 		if (key->hash == h &&
-			row_has_datums(def, GETSTRUCT(&key_first_row(keyno, key)->tuple), values))
+			same_key(def, GETSTRUCT(&key_first_row(keyno, key)->tuple), FROM_DATUMS(values)))
 			return &key->rows;
 	}
 	return NULL;
@@ -305,14 +256,14 @@ key_of_row(MemCatalog *cat, int keyno, const MemRow *row)
 	const char *data = GETSTRUCT(&row->tuple);
 	MemKeyDef  *def = &cat->keys[keyno];
 	MemHash    *hash = &cat->hash[keyno];
-	uint32		h = hash_row(def, data);
+	uint32		h = hash_key(def, FROM_ROW(data));
 	MemKey	   *key;
 	MemKey	  **bucket;
 
 	for (key = hash->buckets[h & (hash->nbuckets - 1)]; key; key = key->next)
 	{
 		if (key->hash == h &&
-			same_key(def, data, GETSTRUCT(&key_first_row(keyno, key)->tuple)))
+			same_key(def, GETSTRUCT(&key_first_row(keyno, key)->tuple), FROM_ROW(data)))
 			return key;
 	}
 	if (hash->nkeys >= hash->nbuckets)

@@ -14,7 +14,9 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
+#include "plimsoll/memcat_descriptor.h"
 #include "plimsoll/memcat_int.h"
 #include "utils/rel.h"
 
@@ -26,13 +28,9 @@ struct MemCatScan
 	ScanKeyData keys[FLEXIBLE_ARRAY_MEMBER];
 };
 
-/*
- * Starts the memory part of a catalog scan.  NULL: memory has nothing to say;
- * otherwise *memory_only tells whether the real catalog has nothing to say.
- */
-MemCatScan *
-memcat_scan_begin(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
-				  bool *memory_only)
+/* The memory part of a catalog scan.  NULL: memory has nothing to say. */
+static MemCatScan *
+scan_begin(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key)
 {
 	Oid			catalogId = RelationGetRelid(catalog);
 	MemCatalog *cat;
@@ -66,8 +64,22 @@ memcat_scan_begin(Relation catalog, Snapshot snapshot, int nkeys, ScanKey key,
 		pfree(scan);
 		return NULL;
 	}
-	*memory_only = scan->memory_only;
 	return scan;
+}
+
+/* Body of memcat_sys_scan_begin(). */
+void
+memcat_sys_scan_attach(SysScanDesc scan, Relation catalog, Snapshot snapshot,
+					   int nkeys, ScanKey key)
+{
+	MemCatScan *memcat = scan_begin(catalog, snapshot, nkeys, key);
+
+	memcat_of_sys_scan(scan) = memcat;
+	if (memcat == NULL || !memcat->memory_only)
+		return;
+	/* the caller fills in the rest only if the real catalog is to be read */
+	memset(scan, 0, sizeof(SysScanDescData));
+	scan->heap_rel = catalog;
 }
 
 HeapTuple
@@ -89,10 +101,51 @@ memcat_scan_exhausted(MemCatScan *scan)
 	return scan->memory_only;
 }
 
-void
-memcat_scan_end(MemCatScan *scan)
+/* Body of memcat_sys_scan_end(). */
+bool
+memcat_sys_scan_detach(SysScanDesc scan)
 {
-	pfree(scan);
+	bool		memory_only = memcat_scan_exhausted(memcat_of_sys_scan(scan));
+
+	pfree(memcat_of_sys_scan(scan));
+	if (memory_only)
+		pfree(scan);
+	return memory_only;
+}
+
+/*
+ * In-place updates.  A row in memory needs no lock: the slot, in which a locked
+ * row of the real catalog is, stays empty.
+ */
+bool
+memcat_inplace_begin(SysScanDesc scan, HeapTuple tuple)
+{
+	static BufferHeapTupleTableSlot empty = {.base.base.tts_flags = TTS_FLAG_EMPTY};
+
+	if (!memcat_tid_is_virtual(RelationGetRelid(scan->heap_rel), &tuple->t_self))
+		return false;
+	if (scan->slot == NULL)		/* a scan of memory alone, which drops none */
+		scan->slot = &empty.base.base;
+	return true;
+}
+
+bool
+memcat_inplace_finish(SysScanDesc scan, HeapTuple tuple)
+{
+	if (!memcat_tid_is_virtual(RelationGetRelid(scan->heap_rel), &tuple->t_self))
+		return false;
+	memcat_update_inplace(scan->heap_rel, tuple);
+	systable_endscan(scan);
+	return true;
+}
+
+bool
+memcat_inplace_cancel(SysScanDesc scan)
+{
+	if (!TTS_EMPTY(scan->slot))
+		return false;
+	systable_endscan(scan);
+	return true;
 }
 
 /*

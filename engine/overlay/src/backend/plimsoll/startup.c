@@ -3,9 +3,9 @@
  * startup.c
  *	  What the parts of Plimsoll do when the server starts.
  *
- * Each part gets its shared memory, and those that rely on the record of
- * temporary relations register to hear of its changes.  This is the one file
- * that knows all parts.
+ * Each part gets its shared memory, those that rely on the record of temporary
+ * relations register to hear of its changes, and the one that answers the planner
+ * takes its hooks.  This is the one file that knows all parts.
  *
  * src/backend/plimsoll/startup.c
  *
@@ -21,6 +21,7 @@
 #include "plimsoll/temp_lock.h"
 #include "plimsoll/temp_orphan.h"
 #include "plimsoll/temp_relation.h"
+#include "plimsoll/temp_statistics.h"
 #include "plimsoll/wait_timing.h"
 #include "storage/shmem.h"
 
@@ -50,4 +51,5 @@ plimsoll_shmem_init(void)
 	memcat_shmem_init();
 	lsn_wait_shmem_init();
 	wait_timing_shmem_init();
+	temp_statistics_init();
 }

@@ -157,7 +157,7 @@ temp_commit_enter_tid(Relation catalog, ItemPointer tid)
  * subtransaction, so all can be closed here.
  */
 void
-AtEOSubXact_temp_commit(void)
+AtEOSubXact_TempCommit(void)
 {
 	temp_commit_scope = 0;
 }

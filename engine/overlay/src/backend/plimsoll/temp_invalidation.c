@@ -174,14 +174,13 @@ announce(void)
 }
 
 /*
- * Does this catalog row, which is about to be changed, belong to a temporary
- * relation of ours, so that no other session needs to hear of it?
- *
- * If the row stands for a catalog object, the object becomes a member of the
- * relation.
+ * Takes note of a catalog row that is about to be changed: if it stands for a
+ * catalog object that belongs to a temporary relation of ours, the object becomes
+ * a member of the relation.  Returns whether the row is about such a relation, so
+ * that no other session needs to hear of it.
  */
 bool
-temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
+temp_invalidation_record_row(Relation catalog, HeapTuple tuple)
 {
 	Oid			memberid;
 	TempRelation *rel;
@@ -197,8 +196,8 @@ temp_invalidation_is_ours(Relation catalog, HeapTuple tuple)
 }
 
 /*
- * The same, but nothing is recorded, so it may be called in a critical
- * section.
+ * Is the row about such a relation?  Nothing is recorded, so this may be called
+ * in a critical section.
  */
 bool
 temp_invalidation_is_silent(Relation catalog, HeapTuple tuple)
@@ -235,7 +234,7 @@ temp_invalidation_catcache_loaded(CatCache *cache, uint32 hashValue,
 	PG_FINALLY();
 	{
 		if (foreign)
-			temp_invalidation_defer(&msg, 1);
+			temp_invalidation_defer(&msg);
 	}
 	PG_END_TRY();
 }
@@ -260,7 +259,7 @@ temp_invalidation_relcache_loaded(Relation relation)
 	msg.rc.id = SHAREDINVALRELCACHE_ID;
 	msg.rc.dbId = MyDatabaseId;
 	msg.rc.relId = RelationGetRelid(relation);
-	temp_invalidation_defer(&msg, 1);
+	temp_invalidation_defer(&msg);
 }
 
 /*
@@ -275,26 +274,26 @@ temp_invalidation_exclusive_lock_taken(void)
 		InvalidateCatalogSnapshot();
 }
 
-/* Makes room for n messages; false: there is no memory. */
+/* Makes room for a message; false: there is no memory. */
 static bool
-make_room(int n)
+make_room(void)
 {
 	int			end = first_deferred + temp_invalidations_deferred;
 	Size		newmax;
 	SharedInvalidationMessage *messages;
 
 	/* if half of the list has been executed, use that space again */
-	if (end + n > maxdeferred && first_deferred >= temp_invalidations_deferred + n)
+	if (end == maxdeferred && first_deferred > temp_invalidations_deferred)
 	{
 		memmove(deferred, deferred + first_deferred,
 				temp_invalidations_deferred * sizeof(SharedInvalidationMessage));
 		first_deferred = 0;
 		end = temp_invalidations_deferred;
 	}
-	if (end + n <= maxdeferred)
+	if (end < maxdeferred)
 		return true;
 
-	newmax = 2 * ((Size) end + n);
+	newmax = 2 * (Size) maxdeferred;
 	messages = MemoryContextAllocExtended(TopMemoryContext,
 										  newmax * sizeof(SharedInvalidationMessage),
 										  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
@@ -309,21 +308,21 @@ make_room(int n)
 }
 
 /*
- * Have these messages executed at the next AcceptInvalidationMessages().  This
- * does not fail: what they are about is cached already.
+ * Have this message executed at the next AcceptInvalidationMessages().  This does
+ * not fail: what it is about is cached already.  If the list is full, so that there
+ * is something to execute, all that is cached goes with it.
  */
 void
-temp_invalidation_defer(const SharedInvalidationMessage *msgs, int n)
+temp_invalidation_defer(SharedInvalidationMessage *msg)
 {
-	if (!make_room(n))
+	if (!make_room())
 	{
+		Assert(temp_invalidations_deferred > 0);
 		overflowed = true;
-		n = make_room(1) ? 1 : 0;	/* some message has to be there */
-		Assert(temp_invalidations_deferred + n > 0);
+		return;
 	}
-	memcpy(deferred + first_deferred + temp_invalidations_deferred, msgs,
-		   n * sizeof(SharedInvalidationMessage));
-	temp_invalidations_deferred += n;
+	deferred[first_deferred + temp_invalidations_deferred] = *msg;
+	temp_invalidations_deferred++;
 }
 
 /*

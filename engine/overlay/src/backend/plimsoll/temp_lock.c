@@ -9,8 +9,8 @@
  * temp_skip_locks = on the owner takes no locks and the other sessions pay.
  *
  * Owner.  At the first lock of a transaction that could be skipped, the owner
- * publishes in its slot of shared memory which (virtual) transaction is at work
- * on its temporary relations, and then checks whether another session is
+ * publishes in its slot of shared memory which (virtual) transaction is active on
+ * its temporary relations, and then checks whether another session is
  * interested in them.  If not, the owner skips all locks on them, on what belongs
  * to them (see temp_relation.c) and on the temporary schema for the rest of the
  * transaction.  If so, the owner takes real locks in this transaction, exactly as
@@ -19,13 +19,13 @@
  * Others.  A session that has got a lock of at least ShareUpdateExclusive mode on
  * a relation checks whether it is a temporary one of a living session.  If so, it
  * registers its interest in the owner's slot until the end of its own
- * transaction, and then checks whether a transaction is at work there.  If there
- * is one, it waits for that transaction by its virtual transaction ID, which
+ * transaction, and then checks whether a transaction is active there.  If there is
+ * one, it waits for that transaction by its virtual transaction ID, which
  * the deadlock detector, lock_timeout and log_lock_waits understand.  Whatever
  * the owner starts later sees the interest, and then the lock.
  *
- *		owner:	at_work = lxid;		barrier;	read interest
- *		other:	interest++;			barrier;	read at_work
+ *		owner:	active = lxid;		barrier;	read interest
+ *		other:	interest++;			barrier;	read active
  *
  * At least one of the two sees the other.  If both do, that is only slower.
  *
@@ -79,7 +79,7 @@ typedef union TempLockSlot
 {
 	struct
 	{
-		pg_atomic_uint32 at_work;	/* local transaction ID, or 0 */
+		pg_atomic_uint32 active;	/* local transaction ID, or 0 */
 		pg_atomic_uint32 interest;	/* number of other sessions */
 	};
 	char		pad[PG_CACHE_LINE_SIZE];
@@ -144,7 +144,7 @@ static List *shut_out = NIL;
 
 static void make_real(Oid relid);
 static bool object_is_ours(Oid classid, Oid objid);
-static bool may_skip(void);
+static void decide(void);
 static bool owner_of(Oid classid, Oid objid, ProcNumber *owner);
 static Oid	namespace_of(Oid classid, Oid objid);
 static Oid	relation_of(Oid classid, Oid objid);
@@ -174,7 +174,7 @@ temp_lock_shmem_init(void)
 	pg_atomic_init_u32(&shared->in_use, 0);
 	for (int i = 0; i < NUM_SLOTS; i++)
 	{
-		pg_atomic_init_u32(&shared->slots[i].at_work, 0);
+		pg_atomic_init_u32(&shared->slots[i].active, 0);
 		pg_atomic_init_u32(&shared->slots[i].interest, 0);
 	}
 }
@@ -187,7 +187,11 @@ temp_lock_skip_own(Oid classid, Oid objid, LOCKMODE mode)
 	SkippedLock *lock;
 	bool		found;
 
-	if (!object_is_ours(classid, objid) || !may_skip())
+	if (!object_is_ours(classid, objid))
+		return false;
+	if (decision == UNDECIDED)
+		decide();
+	if (decision == TAKE_LOCKS)
 		return false;
 
 	if (skipped == NULL)
@@ -318,7 +322,7 @@ temp_lock_shut_out_owner(Oid classid, Oid objid, bool dontWait)
 	pg_memory_barrier();
 
 	vxid.procNumber = owner;
-	vxid.localTransactionId = pg_atomic_read_u32(&slot->at_work);
+	vxid.localTransactionId = pg_atomic_read_u32(&slot->active);
 	if (LocalTransactionIdIsValid(vxid.localTransactionId))
 	{
 		if (!VirtualXactLock(vxid, !dontWait))
@@ -332,11 +336,11 @@ temp_lock_shut_out_owner(Oid classid, Oid objid, bool dontWait)
 
 /* Transaction end: nothing is held, nobody is shut out any more. */
 void
-AtEOXact_temp_lock(bool isCommit)
+AtEOXact_TempLock(bool isCommit)
 {
 	if (decision != UNDECIDED)
 	{
-		pg_atomic_write_u32(&shared->slots[MyProcNumber].at_work, 0);
+		pg_atomic_write_u32(&shared->slots[MyProcNumber].active, 0);
 		decision = UNDECIDED;
 	}
 
@@ -370,26 +374,21 @@ object_is_ours(Oid classid, Oid objid)
 }
 
 /* The owner's half of the handshake, once a transaction. */
-static bool
-may_skip(void)
+static void
+decide(void)
 {
-	TempLockSlot *slot;
+	TempLockSlot *slot = &shared->slots[MyProcNumber];
 
-	if (decision != UNDECIDED)
-		return decision == SKIP_LOCKS;
-
-	slot = &shared->slots[MyProcNumber];
 	pg_atomic_write_u32(&shared->in_use, 1);
-	pg_atomic_write_u32(&slot->at_work, MyProc->vxid.lxid);
+	pg_atomic_write_u32(&slot->active, MyProc->vxid.lxid);
 	pg_memory_barrier();
 	if (pg_atomic_read_u32(&slot->interest) == 0)
 		decision = SKIP_LOCKS;
 	else
 	{
-		pg_atomic_write_u32(&slot->at_work, 0);
+		pg_atomic_write_u32(&slot->active, 0);
 		decision = TAKE_LOCKS;
 	}
-	return decision == SKIP_LOCKS;
 }
 
 /*

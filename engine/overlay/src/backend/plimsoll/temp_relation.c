@@ -310,7 +310,7 @@ temp_relation_of_object(Oid classid, Oid objid)
 
 /* Keep or undo what the ending transaction did to the record. */
 void
-AtEOXact_temp_relation(bool isCommit)
+AtEOXact_TempRelation(bool isCommit)
 {
 	while (nevents > 0)
 	{
@@ -331,8 +331,8 @@ AtEOXact_temp_relation(bool isCommit)
  * They are on top of the stack, those of its children having come to it.
  */
 void
-AtEOSubXact_temp_relation(bool isCommit, SubTransactionId mySubid,
-						  SubTransactionId parentSubid)
+AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
+						 SubTransactionId parentSubid)
 {
 	if (isCommit)
 	{

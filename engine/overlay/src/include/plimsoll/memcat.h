@@ -82,12 +82,8 @@ typedef struct MemCatScan MemCatScan;
 
 extern bool memcat_lookup(Oid catalogId, TupleDesc tupdesc, int nkeys,
 						  ScanKey keys, HeapTuple *tuple);
-extern MemCatScan *memcat_scan_begin(Relation catalog, Snapshot snapshot,
-									 int nkeys, ScanKey key,
-									 bool *memory_only);
 extern HeapTuple memcat_scan_next(MemCatScan *scan);
 extern bool memcat_scan_exhausted(MemCatScan *scan);
-extern void memcat_scan_end(MemCatScan *scan);
 
 /* single rows by virtual TID */
 extern bool memcat_tid_fetch(Oid catalogId, ItemPointer tid, Snapshot snapshot,
@@ -100,24 +96,26 @@ extern bool memcat_tid_latest(Oid catalogId, ItemPointer tid, Snapshot snapshot,
 /* scans of the executor and of COPY (memcat_exec.c) */
 struct TableScanDescData;
 struct IndexScanDescData;
-struct ExprContext;
+struct BitmapHeapScanState;
 typedef struct MemCatTableScan MemCatTableScan;
 typedef struct MemCatIndexScan MemCatIndexScan;
 
 extern void memcat_slot_set(HeapTuple tup, TupleTableSlot *slot);
 extern bool memcat_slot_set_next(HeapTuple tup, TupleTableSlot *slot);
-extern void memcat_table_attach(struct TableScanDescData *scan);
+extern void memcat_table_attach_rows(struct TableScanDescData *scan);
 extern void memcat_table_attach_tid_range(struct TableScanDescData *scan,
 										  ItemPointer mintid, ItemPointer maxtid);
 extern bool memcat_table_before(struct TableScanDescData *scan,
 								ScanDirection direction, bool inited,
 								HeapTuple *tup);
 extern HeapTuple memcat_table_after(struct TableScanDescData *scan);
-extern void memcat_table_restrict(struct TableScanDescData *scan, List *quals,
-								  struct ExprContext *econtext);
+extern bool memcat_table_next_slot(struct TableScanDescData *scan,
+								   ScanDirection direction, TupleTableSlot *slot);
+extern bool memcat_bitmap_next_slot(struct BitmapHeapScanState *node,
+									TupleTableSlot *slot);
 extern void memcat_table_rescan(struct TableScanDescData *scan);
 extern void memcat_table_end(struct TableScanDescData *scan);
-extern void memcat_index_attach(struct IndexScanDescData *scan);
+extern void memcat_index_attach_rows(struct IndexScanDescData *scan);
 extern void memcat_index_rescan(struct IndexScanDescData *scan,
 								ScanKey keys, int nkeys);
 extern bool memcat_index_has_rows(struct IndexScanDescData *scan);
@@ -128,6 +126,22 @@ extern ItemPointer memcat_index_next_tid(struct IndexScanDescData *scan,
 extern void memcat_index_mark(struct IndexScanDescData *scan);
 extern void memcat_index_restore(struct IndexScanDescData *scan);
 extern void memcat_index_end(struct IndexScanDescData *scan);
+
+/* The scan sees the rows in memory, too, if there are some. */
+static inline struct TableScanDescData *
+memcat_table_attach(struct TableScanDescData *scan)
+{
+	if (memcat_active)
+		memcat_table_attach_rows(scan);
+	return scan;
+}
+
+static inline void
+memcat_index_attach(struct IndexScanDescData *scan)
+{
+	if (memcat_active)
+		memcat_index_attach_rows(scan);
+}
 
 /* parallel workers (memcat_parallel.c) */
 extern bool memcat_ship(dsm_handle *handle);

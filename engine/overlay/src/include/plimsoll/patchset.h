@@ -15,7 +15,7 @@
  * client could want to ask for.  It counts on across PostgreSQL's own
  * versions, so that "at least N" means the same on each of them.
  */
-#define PLIMSOLL_PATCHSET 14
+#define PLIMSOLL_PATCHSET 15
 
 /* Backs the read-only setting plimsoll_patchset; guc_tables.c fills it. */
 extern PGDLLIMPORT int plimsoll_patchset;

@@ -36,6 +36,7 @@ setting_may_come_from_role(int flags, GucSource source)
 	"plimsoll.temp_buffers_by_relation", "temp_buffers_by_relation", \
 	"plimsoll.temp_lazy_files", "temp_lazy_files", \
 	"plimsoll.temp_lazy_toast", "temp_lazy_toast", \
+	"plimsoll.temp_live_statistics", "temp_live_statistics", \
 	"plimsoll.temp_local_invalidation", "temp_local_invalidation", \
 	"plimsoll.temp_memory_catalog_limit", "temp_memory_catalog_limit", \
 	"plimsoll.temp_parallel_scans", "temp_parallel_scans", \

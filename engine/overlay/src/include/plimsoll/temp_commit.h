@@ -30,7 +30,7 @@ extern bool temp_commit_enter_slots(Relation catalog, TupleTableSlot **slots,
 									int nslots);
 extern bool temp_commit_enter_lock(Oid relid);
 extern bool temp_commit_enter_tid(Relation catalog, ItemPointer tid);
-extern void AtEOSubXact_temp_commit(void);
+extern void AtEOSubXact_TempCommit(void);
 
 /* A WAL record has been inserted: must it survive a crash after commit? */
 static inline void

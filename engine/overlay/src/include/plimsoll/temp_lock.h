@@ -36,7 +36,7 @@ extern bool temp_lock_unskip_session(Oid relid);
 /* The side of all the others */
 extern bool temp_lock_shut_out_owner(Oid classid, Oid objid, bool dontWait);
 
-extern void AtEOXact_temp_lock(bool isCommit);
+extern void AtEOXact_TempLock(bool isCommit);
 
 /*
  * About to lock a catalog object: is it ours, so that there is no need to?  If
@@ -61,9 +61,9 @@ temp_lock_unskip(Oid classid, Oid objid, LOCKMODE mode)
 }
 
 /*
- * A lock has been released by the fast path.  A transaction at work on temporary
- * relations will take that of a system catalog again and again: keep the local
- * entry for the next time.  LockReleaseAll() removes it, as it does any entry that
+ * A lock has been released by the fast path.  A transaction that is active on
+ * temporary relations will take that of a system catalog again and again: keep the
+ * local entry for the next time.  LockReleaseAll() removes it, as it does any entry that
  * holds nothing.
  */
 static inline bool
@@ -101,6 +101,16 @@ temp_lock_taken(Oid classid, Oid objid, LOCKMODE mode, bool dontWait)
 {
 	return mode < ShareUpdateExclusiveLock ||
 		temp_lock_shut_out_owner(classid, objid, dontWait);
+}
+
+/* The same for those who do not wait; if it fails, the lock is released again. */
+static inline bool
+temp_lock_refused(Oid classid, Oid objid, LOCKMODE mode, const LOCKTAG *tag)
+{
+	if (temp_lock_taken(classid, objid, mode, true))
+		return false;
+	LockRelease(tag, mode, false);
+	return true;
 }
 
 #endif							/* PLIMSOLL_TEMP_LOCK_H */

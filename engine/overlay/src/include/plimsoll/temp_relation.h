@@ -76,9 +76,9 @@ extern TempRelation *temp_relation_holding(Oid classid, Oid objid);
 extern TempRelation *temp_relation_of_object(Oid classid, Oid objid);
 
 extern int64 temp_relation_bytes(void);
-extern void AtEOXact_temp_relation(bool isCommit);
-extern void AtEOSubXact_temp_relation(bool isCommit, SubTransactionId mySubid,
-									  SubTransactionId parentSubid);
+extern void AtEOXact_TempRelation(bool isCommit);
+extern void AtEOSubXact_TempRelation(bool isCommit, SubTransactionId mySubid,
+									 SubTransactionId parentSubid);
 
 /*
  * Our record of the relation, if it is ours and not exposed, else NULL.  The

@@ -244,7 +244,7 @@ plimsoll_temp_deferred_after_error(PG_FUNCTION_ARGS)
 	for (int i = 0; i < 3; i++)
 	{
 		msg.rc.relId = PG_GETARG_OID(i == 0 ? 0 : 1);
-		temp_invalidation_defer(&msg, 1);
+		temp_invalidation_defer(&msg);
 	}
 	failing_relation = PG_GETARG_OID(0);
 	awaited_relation = PG_GETARG_OID(1);

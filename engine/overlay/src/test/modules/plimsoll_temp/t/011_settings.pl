@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my @of_connection = map { "temp_$_" } qw(async_commit buffers_by_relation lazy_files local_invalidation parallel_scans skip_locks);
-my @others = qw(enable_temp_memory_catalog temp_lazy_toast track_wait_timing);
+my @others = qw(enable_temp_memory_catalog temp_lazy_toast temp_live_statistics track_wait_timing);
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
