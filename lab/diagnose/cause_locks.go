@@ -11,6 +11,7 @@ import (
 var lockOfIdleClient = cause{
 	name:    "lock-held-by-idle-client",
 	healthy: "no session waits for a lock whose holder waits for its client",
+	denies:  []string{string(waits.Lock)},
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool { return s.Root.Client && s.Root.LongGapS >= gapLong.Value })
@@ -35,11 +36,12 @@ var lockOfIdleClient = cause{
 var lockContention = cause{
 	name:    "lock-contention",
 	healthy: "no session waits for a lock that an active transaction holds",
+	denies:  []string{string(waits.Lock)},
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool {
 			return !s.Root.Client && s.Root.class != waits.WAL && s.Root.class != waits.Standby &&
-				!m.explained[s.Root.Statement]
+				s.Root.Prepared == nil && s.Root.Process == "" && !m.explained[s.Root.Statement]
 		})
 		if f == nil {
 			return nil, ""
