@@ -17,9 +17,11 @@ func (m *measured) ofTables(one func(table string) *Finding) (*Finding, string) 
 		return nil, why
 	}
 	var all []*Finding
+	explained := map[*Finding]bool{}
 	for _, key := range m.delta.Keys(counters.Tables) {
 		if f := one(key); f != nil {
 			all = append(all, f)
+			explained[f] = m.explains(key)
 		}
 	}
 	if len(all) == 0 {
@@ -28,10 +30,25 @@ func (m *measured) ofTables(one func(table string) *Finding) (*Finding, string) 
 	best := slices.MaxFunc(all, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(priceOf(*a), priceOf(*b)), cmp.Compare(b.Title, a.Title))
 	})
-	if best.Price != nil && *best.Price == 0 { // it is so, and nobody knows what it takes
-		return nil, best.Title + "; no statement that was seen names the table, so that what it takes is not known"
+	switch {
+	case best.Price == nil || *best.Price > 0:
+	case explained[best]: // what its statements take has a reason already
+		best.partial = true
+	default: // it is so, and nobody knows what it takes
+		return nil, best.Title + "; no statement that was seen reads the table, so that what it takes is not known"
 	}
 	return best, ""
+}
+
+// explains says whether a problem explains statements on a table.
+func (m *measured) explains(table string) bool {
+	on := statementsOn(table, queries)
+	for sql := range m.explained {
+		if on(sql) {
+			return true
+		}
+	}
+	return false
 }
 
 // staleStatistics: the planner relies on figures that are no longer true.

@@ -115,7 +115,7 @@ var unusedIndex = cause{
 					s.column),
 				Statements: m.book.full(s.use.statements),
 				Mechanism:  "An index finds a few rows only where the planner can and wants to use it: " + why + ".",
-				Evidence:   []string{s.evidence()},
+				Evidence:   append([]string{s.evidence()}, m.narrowing()...),
 				Excluded:   []string{"a missing index: another one on the same column would not be used either"},
 				Next: []string{"EXPLAIN the statement with its values, as its role: SET enable_seqscan = off shows " +
 					"whether the " +

@@ -66,6 +66,20 @@ var ownSettings = cause{
 	},
 }
 
+// narrowing are the settings that keep the planner from a usual way, of whoever works.
+func (m *measured) narrowing() (lines []string) {
+	if m.settings == nil {
+		return nil
+	}
+	for _, s := range m.settings.Differ {
+		if s.narrows() && s.table == "" && m.timeOf(s) >= noteFrom.Value {
+			lines = append(lines, fmt.Sprintf("%s; its sessions work %s of the time", s.text(),
+				human.Percent(m.timeOf(s))))
+		}
+	}
+	return lines
+}
+
 func upperFirst(text string) string {
 	r := []rune(text)
 	if len(r) > 0 && r[0] >= 'a' && r[0] <= 'z' {

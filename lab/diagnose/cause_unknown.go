@@ -104,6 +104,9 @@ func (m *measured) withoutReason() *Finding {
 	for _, b := range all {
 		*f.Price += b.share
 		f.Evidence = append(f.Evidence, b.says()...)
+		if why := m.clientsWithoutProcessors(b.share); b.class == waits.Client && why != "" {
+			f.Evidence = append(f.Evidence, why)
+		}
 		f.Next = append(f.Next, m.tries(b)...)
 	}
 	if *f.Price > 1 {

@@ -154,6 +154,21 @@ func TestScans_TellAnIndexThatIsThere(t *testing.T) {
 		if len(findings) == 0 || findings[0].Name != want || findings[0].Level != Problem {
 			t.Errorf("%s: %+v, want %s", sql, findings, want)
 		}
+		if _, missing, _ := said(known(sql)); strings.Contains(missing, "no statement that was seen reads") {
+			t.Errorf("%s: a statement was seen:\n%s", sql, missing)
+		}
+	}
+}
+
+// Commits with NOTIFY wait for a lock of their own, whatever its holder waits for.
+func TestNotify_IsNamed(t *testing.T) {
+	m := plant(func(m *measured) {
+		m.book.takeLocks(lockLook{covers: tick, sessions: map[int]waits.Session{1: active(1, "IO:WalSync", "COMMIT")},
+			blocked: []waits.Blocked{{PID: 2, Event: "object", Blockers: []int{1}, Key: waits.NotifyQueue}}}, nil)
+	}, nil, active(1, "IO:WalSync", "COMMIT"), active(2, "Lock:object", "COMMIT"), active(3, "Lock:object", "COMMIT"))
+	_, _, findings := said(m)
+	if len(findings) == 0 || findings[0].Name != lockOfNotify.name || findings[0].Level != Problem {
+		t.Errorf("found %+v, want NOTIFY's lock", findings)
 	}
 }
 

@@ -60,6 +60,9 @@ type Blocked struct {
 	Prepared *Prepared
 }
 
+// NotifyQueue is the Key of the lock that commits with NOTIFY take.
+const NotifyQueue = "the queue of NOTIFY"
+
 // Row is where the awaited row lies; empty: unknown, or not a row.
 func (b Blocked) Row() string {
 	if b.Object == "" || b.Kind != "tuple" {
