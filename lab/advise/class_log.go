@@ -113,7 +113,8 @@ var commits = class{
 				Revert: "ALTER SYSTEM RESET synchronous_commit; SELECT pg_reload_conf()"}
 			if s.value("synchronous_standby_names") != "" { // off would also stop waiting for the standby
 				advice.Do = advice.Do[:1]
-				advice.Prove, advice.Revert = "pg_test_fsync -s 2    on the disk of pg_wal, before and after", "nothing to undo"
+				advice.Prove = "pg_test_fsync -s 2    on the disk of pg_wal, before and after"
+				advice.Revert = "nothing to undo"
 			}
 			return []Advice{advice}, nil
 		}

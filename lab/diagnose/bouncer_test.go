@@ -13,7 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// bouncer starts a pgbouncer before the server of dsn until the test ends, and returns the connection string through it.
+// bouncer starts a pgbouncer before the server of dsn until the test ends, and returns the connection string through
+// it.
 func bouncer(t *testing.T, program, dsn, mode string) string {
 	t.Helper()
 	config, err := pgx.ParseConfig(dsn)

@@ -69,8 +69,8 @@ var wholeTables = cause{
 				return nil
 			}
 			return &Finding{
-				Price: new(min(s.use.share, s.can)), Title: "Statements read all of " +
-					"" + table, explains: s.use.statements,
+				Price: new(min(s.use.share, s.can)), explains: s.use.statements,
+				Title: "Statements read all of " + table,
 				there: true, partial: s.can > s.use.share,
 				Statements: m.book.full(s.use.statements),
 				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",

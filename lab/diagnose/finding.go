@@ -94,12 +94,12 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, lockOfPrepared, lockOfNotify, clientGaps, largeResults, catalogChurn, maintenance, backup, heldHorizon,
-	deadRowsRead, staleStatistics, unusedIndex, wholeTables, unusedIndexes, spills, bulkWriting, longStatements,
-	lockContention, quota, stolen, processorsByOthers, processorsByServer, processorsElsewhere, processorsFull,
-	connectionStorm, diskByOthers, standbyConfirms, autovacuumAtWork, checkpoints, logInsertion, logFlush, reading,
-	innerLocks, otherProcesses, toldToWait, ofExtensions, notKnown, ownSettings, loggingStatements, replayPaused,
-	slotsBehind, decodingSpills, replayLate, tinyTransactions, fullCoreNote, standstill,
+	lockOfIdleClient, lockOfPrepared, lockOfNotify, clientGaps, largeResults, catalogChurn, maintenance, backup,
+	heldHorizon, deadRowsRead, staleStatistics, unusedIndex, wholeTables, unusedIndexes, spills, bulkWriting,
+	longStatements, lockContention, quota, stolen, processorsByOthers, processorsByServer, processorsElsewhere,
+	processorsFull, connectionStorm, diskByOthers, standbyConfirms, autovacuumAtWork, checkpoints, logInsertion,
+	logFlush, reading, innerLocks, otherProcesses, toldToWait, ofExtensions, notKnown, ownSettings, loggingStatements,
+	replayPaused, slotsBehind, decodingSpills, replayLate, tinyTransactions, fullCoreNote, standstill,
 }
 
 // judge evaluates all causes: findings, the costliest first, and the healthy areas.

@@ -96,7 +96,8 @@ func TestNoReason_IsToldWithFigures(t *testing.T) {
 			}
 			_, _, findings := said(plant(nil, nil, s))
 			i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == NoReason })
-			if i < 0 || i != len(findings)-1 || findings[i].Level != Note || !strings.Contains(findings[i].Title, c.want) ||
+			if i < 0 || i != len(findings)-1 || findings[i].Level != Note ||
+				!strings.Contains(findings[i].Title, c.want) ||
 				len(findings[i].Evidence) < 2 || len(findings[i].Next) == 0 {
 				t.Errorf("findings %+v, want the last one to say that no reason was found", findings)
 			}
@@ -286,7 +287,8 @@ func TestTinyTransactions(t *testing.T) {
 	}
 	for perS, want := range map[float64]bool{2000: true, 100: false, 50_000: false} {
 		_, _, findings := said(planted(perS))
-		if got := slices.ContainsFunc(findings, func(f Finding) bool { return f.Name == tinyTransactions.name }); got != want {
+		got := slices.ContainsFunc(findings, func(f Finding) bool { return f.Name == tinyTransactions.name })
+		if got != want {
 			t.Errorf("%.0f a second: %v, want %v", perS, got, want)
 		}
 	}

@@ -120,7 +120,8 @@ func TestRun_ShowsTheKeysOfAdvisoryLocks(t *testing.T) {
 	var d *Diagnosis
 	patience.Until(t, "both are blocked", func() bool {
 		var err error
-		if d, err = Run(patience.Context(t), Options{DSN: dsn, Duration: 2 * time.Second, Rate: RateDefault}); err != nil {
+		d, err = Run(patience.Context(t), Options{DSN: dsn, Duration: 2 * time.Second, Rate: RateDefault})
+		if err != nil {
 			t.Fatal(err)
 		}
 		return len(d.Stories) == 1 && d.Stories[0].Victims == 2
@@ -235,7 +236,8 @@ func TestRun_ThroughPgbouncer(t *testing.T) {
 				t.Errorf("%+v, want samples of both sessions", d.Ledger)
 			}
 			for _, s := range d.Unavailable {
-				if s.Name == counters.Databases || strings.Contains(s.Why, "26000") || strings.Contains(s.Why, "prepared") {
+				if s.Name == counters.Databases || strings.Contains(s.Why, "26000") ||
+					strings.Contains(s.Why, "prepared") {
 					t.Errorf("%+v", s)
 				}
 			}

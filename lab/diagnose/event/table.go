@@ -8,10 +8,11 @@ import (
 const tableHead = `# Wait events, what they mean and what helps
 
 Generated from the texts in ` + "`lab/diagnose/event`" + ` by ` +
-	"`go test ./lab/diagnose/event -rewrite`" + `. A test asks real servers from 17 on
-(pg_wait_events), so that none is forgotten. ` + "`plimsoll diagnose`" + ` says of each event that takes a part of the
-time what is written here. Older servers write some names with other capitals. An event that is not in this list is said
-to be unknown.
+	"`go test ./lab/diagnose/event -rewrite`" + `.
+A test asks real servers from 17 on (pg_wait_events), so that none is forgotten.
+` + "`plimsoll diagnose`" + ` says of each event that takes a part of the time what is written here. ` +
+	`Older servers write some
+names with other capitals. An event that is not in this list is said to be unknown.
 `
 
 // Table of all events for the documents, by type and subject.
