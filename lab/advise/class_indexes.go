@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"plimsoll/ground/human"
+	"plimsoll/lab/diagnose/condition"
 )
 
 // Sizes are those of the last vacuum: exact ones take a lock of each index. Trees of expressions are compared without
@@ -218,10 +219,14 @@ func (i index) unread(counted *float64) Advice {
 		Memory: "none: it frees " + human.Bytes(i.Size), Changes: []Change{i.drop()}}
 }
 
-// beginsWith one of the columns, for all rows.
-func (i index) beginsWith(keys []column) bool {
+// finds rows by its first column; none is named where that is an expression.
+func (i index) finds(columns []column) condition.Index {
 	first, _, _ := strings.Cut(i.Keys, " ")
-	number, err := strconv.Atoi(first)
-	return err == nil && i.Valid && !i.Partial &&
-		slices.ContainsFunc(keys, func(c column) bool { return c.Number == number })
+	found := condition.Index{Name: i.Name, Valid: i.Valid, Partial: i.Partial}
+	for _, c := range columns {
+		if strconv.Itoa(c.Number) == first {
+			found.First = c.Name
+		}
+	}
+	return found
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/human"
+	"plimsoll/lab/diagnose/condition"
 )
 
 // Foreign keys whose columns no index begins with, and what was deleted from the tables that they refer to.
@@ -167,8 +168,8 @@ func sets(sql, table string, columns []string) bool {
 	if !regexp.MustCompile(fmt.Sprintf(updateOf, regexp.QuoteMeta(table))).MatchString(sql) {
 		return false
 	}
-	_, assignments, is := cutFold(sql, " set ")
-	if before, _, filtered := cutFold(assignments, " where "); filtered {
+	_, assignments, is := condition.CutFold(sql, " set ")
+	if before, _, filtered := condition.CutFold(assignments, " where "); filtered {
 		assignments = before
 	}
 	for _, c := range columns {

@@ -102,7 +102,7 @@ var commits = class{
 			if c.Name != "log-flush" || s.value("synchronous_commit") == "off" {
 				continue
 			}
-			return []Advice{{ID: "commit", Level: Note, Title: "Commits wait for the log to reach the disk",
+			advice := Advice{ID: "commit", Level: Note, Title: "Commits wait for the log to reach the disk",
 				Mechanism: "Each commit waits for a flush, and holds the locks of its transaction until then.",
 				Evidence: []string{"synchronous_commit is " + s.value("synchronous_commit"),
 					"fsync = off is no alternative: it gains the same but can lose all data"},
@@ -110,7 +110,13 @@ var commits = class{
 					"earlier: durable acknowledgement of the application server (plimsoll help commits)",
 					"synchronous_commit = off where losing the last transactions before a crash is acceptable"},
 				Prove:  s.compare([]string{"--set-b synchronous_commit=off"}, false, false),
-				Revert: "ALTER SYSTEM RESET synchronous_commit; SELECT pg_reload_conf()"}}, nil
+				Revert: "ALTER SYSTEM RESET synchronous_commit; SELECT pg_reload_conf()"}
+			if s.value("synchronous_standby_names") != "" { // off would also stop waiting for the standby
+				advice.Do = advice.Do[:1]
+				advice.Prove = "pg_test_fsync -s 2    on the disk of pg_wal, before and after"
+				advice.Revert = "nothing to undo"
+			}
+			return []Advice{advice}, nil
 		}
 		return nil, nil
 	},

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/human"
+	"plimsoll/lab/diagnose/condition"
 )
 
 // missingIndexes: tables that are read whole for a few rows, by statements that compare columns with values.
@@ -108,9 +109,9 @@ func (s *server) wholeScans(t table, columns []column, indexes []index, statemen
 		if one.Mean > 0 && one.Calls < scansLeast.Value {
 			continue // others read the table whole
 		}
-		keys := compared(one.Query, t.Name, columns, equalsValue)
-		all := slices.Concat(keys, compared(one.Query, t.Name, columns, amongValues))
-		if len(keys) == 0 || hasIndexFor(all, indexes) {
+		keys := compared(one.Query, t.Name, columns, condition.Equals)
+		all := slices.Concat(keys, compared(one.Query, t.Name, columns, condition.Among))
+		if len(keys) == 0 || hasIndexFor(all, columns, indexes) {
 			continue
 		}
 		used, rows, why := s.useful(t, keys, one)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"plimsoll/lab/diagnose/condition"
 )
 
 // A column with what its statistics say, and whether a B-tree can hold its type. Arrays are left out: statements
@@ -119,7 +121,11 @@ func (s *server) useful(t table, keys []column, one statement) (used []column, r
 	return nil, rows, why
 }
 
-// hasIndexFor: an index of the table begins with one of the columns, so that the scan has another reason.
-func hasIndexFor(keys []column, indexes []index) bool {
-	return slices.ContainsFunc(indexes, func(i index) bool { return i.beginsWith(keys) })
+// hasIndexFor: an index of the table begins with one of the keys, so that the scan has another reason.
+func hasIndexFor(keys, columns []column, indexes []index) bool {
+	var all []condition.Index
+	for _, i := range indexes {
+		all = append(all, i.finds(columns))
+	}
+	return condition.Covering(namesOf(keys), all) != nil
 }

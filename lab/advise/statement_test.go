@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/ground/host/machine"
+	"plimsoll/lab/diagnose/condition"
 )
 
 func TestEqualities(t *testing.T) {
@@ -33,7 +34,7 @@ func TestEqualities(t *testing.T) {
 		"SELECT 1 FROM orders WHERE ((customer = 1) AND id > 2 OR day > 2) AND day = 2 AND f(id)": "day",
 	} {
 		var got []string
-		for _, c := range compared(sql, "orders", columns, equalsValue) {
+		for _, c := range compared(sql, "orders", columns, condition.Equals) {
 			got = append(got, c.Name)
 		}
 		if strings.Join(got, " ") != want {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/lab/diagnose/condition"
 )
 
 type statement struct {
@@ -62,90 +64,25 @@ func (s *server) readStatements(ctx context.Context) ([]statement, error) {
 	return ask[statement](ctx, s, seenStatementsSQL)
 }
 
-var (
-	compound   = regexp.MustCompile(`(?i)\b(union|intersect|except)\b`)
-	joined     = regexp.MustCompile(`(?i)\bjoin\b|,\s*(lateral\s+)?\w+\s+(as\s+)?\w+\s+where`)
-	longBlanks = regexp.MustCompile(`\s+`)
-	fromOne    = `(?i)\b(?:from|update)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?(?:\s|;|$)`
-	named      = `(?i)\b(?:from|join|update|,)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?\s+(?:as\s+)?(\w+)`
-	notNames   = regexp.MustCompile(`(?i)^(where|join|left|right|inner|full|cross|natural|on|using|set|order|` +
-		`group|limit)$`)
-	equalsValue = `(?i)(?:^|[\s(.])%s"?%s"?\s*=\s*(?:\$[\d?]|\?|'|-?\d|any\b)`
-	amongValues = `(?i)(?:^|[\s(.])%s"?%s"?\s+in\s*\(`
-	orWord      = regexp.MustCompile(`(?i)\bor\b`)
-)
-
-// compared are the columns of a table that a statement compares with values, as the pattern says. In a statement with
-// other tables a column counts only with the table's name or alias before it.
-func compared(sql, table string, columns []column, pattern string) (found []column) {
-	name := regexp.QuoteMeta(table)
-	before := ""
-	switch {
-	case compound.MatchString(sql):
-		return nil
-	case joined.MatchString(sql):
-		alias := regexp.MustCompile(fmt.Sprintf(named, name)).FindStringSubmatch(sql)
-		if alias == nil {
-			return nil
-		}
-		before = `"?` + name + `"?\.`
-		if !notNames.MatchString(alias[1]) {
-			before = alias[1] + `\.`
-		}
-	case !regexp.MustCompile(fmt.Sprintf(fromOne, name)).MatchString(sql):
-		return nil
-	}
-	_, condition, is := cutFold(sql, "where")
-	if !is {
-		return nil
-	}
-	condition = withoutAlternatives(condition)
+// compared are the columns of a table that a statement compares with values.
+func compared(sql, table string, columns []column, kind condition.Kind) (found []column) {
+	names := condition.Columns(sql, table, namesOf(columns), kind)
 	for _, c := range columns {
-		if regexp.MustCompile(fmt.Sprintf(pattern, before, regexp.QuoteMeta(c.Name))).MatchString(" " + condition) {
+		if slices.Contains(names, c.Name) {
 			found = append(found, c)
 		}
 	}
 	return found
 }
 
-// withoutAlternatives is a condition without the operands of OR, for which one index finds no row sooner.
-func withoutAlternatives(condition string) string {
-	levels := [][]byte{nil} // of parentheses
-	leave := func() {
-		last := len(levels) - 1
-		group := levels[last]
-		if orWord.Match(group) {
-			group = nil
-		}
-		levels = levels[:last]
-		levels[last-1] = slices.Concat(levels[last-1], []byte("("), group, []byte(")"))
+func namesOf(columns []column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
 	}
-	for i := range len(condition) {
-		switch c := condition[i]; {
-		case c == '(':
-			levels = append(levels, nil)
-		case c == ')' && len(levels) > 1:
-			leave()
-		default:
-			levels[len(levels)-1] = append(levels[len(levels)-1], c)
-		}
-	}
-	for len(levels) > 1 { // the text was cut off
-		leave()
-	}
-	if orWord.Match(levels[0]) {
-		return ""
-	}
-	return string(levels[0])
+	return names
 }
 
-func cutFold(text, word string) (before, after string, found bool) {
-	i := strings.Index(strings.ToLower(text), word)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(word):], true
-}
+var longBlanks = regexp.MustCompile(`\s+`)
 
 // values of a statement are its users' data.
 var values = regexp.MustCompile(`(?s)\$(?:[A-Za-z_]\w*)?\$.*?(?:\$(?:[A-Za-z_]\w*)?\$|$)|'(?:[^']|'')*'?|` +

@@ -42,9 +42,11 @@ func (l look) operation(s waits.Session) string {
 
 // lockLook is who blocked whom at one moment.
 type lockLook struct {
-	covers   time.Duration
-	blocked  []waits.Blocked
-	sessions map[int]waits.Session // the active sessions at that moment
+	at         time.Duration // since the beginning
+	covers     time.Duration
+	blocked    []waits.Blocked
+	sessions   map[int]waits.Session // the active sessions at that moment
+	background map[int]waits.Process // and the server's own processes, a moment before
 }
 
 // Bounds of what is stored, whatever the server does: names beyond them are added up as "others".
@@ -98,7 +100,11 @@ type book struct {
 	normalized  map[string]normalized // statements without their values, by their text
 	fullTexts   map[string]string     // the same in full, one of those that begin so
 	idling      map[int]bool          // sessions of the last look that wait for their clients
-	excused     map[logExcuse]float64 // seconds of the waits for the log
+	users       map[roleIn]float64    // active time by database and role
+	// checkpointing: the checkpointer is at work. What sessions wait for disk and log is kept apart meanwhile.
+	checkpointing       bool
+	checkpoint, between transfers
+	excused             map[logExcuse]float64 // seconds of the waits for the log
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
@@ -111,7 +117,8 @@ type eventKey struct {
 func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, longRunning: amounts{}, stories: map[string]*story{},
 		open: map[int]openGap{}, still: map[Culprit]float64{}, normalized: map[string]normalized{},
-		fullTexts: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{}}
+		fullTexts: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{},
+		users: map[roleIn]float64{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
@@ -122,6 +129,8 @@ func (b *book) take(l look) {
 	b.most = max(b.most, len(l.sessions))
 	b.stretches.next(covers)
 	b.close(l)
+	during := b.during()
+	during.seconds += covers
 	for _, s := range l.sessions {
 		key := eventKey{s.Class(), s.Wait, s.Idle()}
 		if key.gap {
@@ -144,6 +153,10 @@ func (b *book) take(l look) {
 		parsed := b.normalize(s.Query)
 		text := parsed.text
 		w.seconds += covers
+		b.addUser(s, key, covers)
+		if key.class == waits.WAL || key.class == waits.IO {
+			during.waited += covers
+		}
 		if key.class == waits.WAL {
 			b.excused[l.excuse] += covers
 		}

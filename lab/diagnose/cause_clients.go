@@ -13,6 +13,7 @@ import (
 var clientGaps = cause{
 	name:    "client-or-network-gaps",
 	healthy: "transactions do not wait for their clients or for the network",
+	denies:  []string{string(waits.Client)},
 	classes: inClient,
 	find: func(m *measured) (*Finding, string) {
 		if m.ledger.TotalS == 0 {
@@ -112,7 +113,7 @@ var connectionStorm = cause{
 		}
 		connecting := *made * m.connectS
 		f := &Finding{
-			Price: new(connecting / (connecting + m.ledger.Sessions)), unseen: connecting,
+			Price: new(connecting / (connecting + m.ledger.Sessions)), unseen: connecting, there: true,
 			Title: "Connections are too short-lived",
 			Mechanism: "Each connection is a new server process that authenticates the client and fills its caches; " +
 				"its first statements are slow.",

@@ -56,7 +56,7 @@ var diskByOthers = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: new((m.ledger.share(string(waits.IO)) + m.ledger.share(string(waits.WAL))) * others),
+			Price: new((m.ledger.share(string(waits.IO)) + m.ledger.share(string(waits.WAL))) * others), there: true,
 			Title: "Other programs keep the disk busy",
 			Mechanism: "A disk serves one queue for all. Flushes and reads of the database wait behind what other " +
 				"programs write.",

@@ -11,6 +11,7 @@ import (
 var lockOfIdleClient = cause{
 	name:    "lock-held-by-idle-client",
 	healthy: "no session waits for a lock whose holder waits for its client",
+	denies:  []string{string(waits.Lock)},
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool { return s.Root.Client && s.Root.LongGapS >= gapLong.Value })
@@ -35,10 +36,12 @@ var lockOfIdleClient = cause{
 var lockContention = cause{
 	name:    "lock-contention",
 	healthy: "no session waits for a lock that an active transaction holds",
+	denies:  []string{string(waits.Lock)},
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool {
 			return !s.Root.Client && s.Root.class != waits.WAL && s.Root.class != waits.Standby &&
+				s.Root.Prepared == nil && s.Root.Process == "" && s.Object != waits.NotifyQueue &&
 				!m.explained[s.Root.Statement]
 		})
 		if f == nil {
@@ -54,10 +57,30 @@ var lockContention = cause{
 	},
 }
 
+// lockOfNotify: commits with NOTIFY go one after the other, and each holds that turn until its log is on disk.
+var lockOfNotify = cause{
+	name:    "notify-lock",
+	healthy: "",
+	classes: inLocks,
+	find: func(m *measured) (*Finding, string) {
+		f := m.blockedBy(func(s Story) bool { return s.Object == waits.NotifyQueue })
+		if f == nil {
+			return nil, ""
+		}
+		f.Title = "Commits with NOTIFY wait for each other"
+		f.Mechanism = "A transaction with NOTIFY takes a lock of the whole server when it commits, so that messages " +
+			"come in the order of commits. It holds the lock until its commit is on disk: such commits share no flush."
+		f.Excluded = []string{"these are not locks of rows or tables"}
+		f.Next = []string{"NOTIFY once for many changes, from one process that reads a table of them",
+			"no NOTIFY in triggers of busy tables"}
+		return f, ""
+	},
+}
+
 // shareBehind is the share of the time that sessions wait for locks whose holders wait for something of a class.
 func (m *measured) shareBehind(class waits.Class) (share float64) {
 	for _, s := range m.stories {
-		if !s.Root.Client && s.Root.class == class {
+		if !s.Root.Client && s.Root.class == class && s.Object != waits.NotifyQueue {
 			share += s.Share
 		}
 	}

@@ -17,17 +17,38 @@ func (m *measured) ofTables(one func(table string) *Finding) (*Finding, string) 
 		return nil, why
 	}
 	var all []*Finding
+	explained := map[*Finding]bool{}
 	for _, key := range m.delta.Keys(counters.Tables) {
 		if f := one(key); f != nil {
 			all = append(all, f)
+			explained[f] = m.explains(key)
 		}
 	}
 	if len(all) == 0 {
 		return nil, ""
 	}
-	return slices.MaxFunc(all, func(a, b *Finding) int {
+	best := slices.MaxFunc(all, func(a, b *Finding) int {
 		return cmp.Or(cmp.Compare(priceOf(*a), priceOf(*b)), cmp.Compare(b.Title, a.Title))
-	}), ""
+	})
+	switch {
+	case best.Price == nil || *best.Price > 0:
+	case explained[best]: // what its statements take has a reason already
+		best.partial = true
+	default: // it is so, and nobody knows what it takes
+		return nil, best.Title + "; no statement that was seen reads the table, so that what it takes is not known"
+	}
+	return best, ""
+}
+
+// explains says whether a problem explains statements on a table.
+func (m *measured) explains(table string) bool {
+	on := statementsOn(table, queries)
+	for sql := range m.explained {
+		if on(sql) {
+			return true
+		}
+	}
+	return false
 }
 
 // staleStatistics: the planner relies on figures that are no longer true.
@@ -45,45 +66,19 @@ var staleStatistics = cause{
 			}
 			u := m.uses(work, statementsOn(table, queries))
 			return &Finding{
+				there: true, partial: true,
 				Price: new(u.share), Title: "The planner's statistics of " + table + " are stale",
 				explains: u.statements,
 				Mechanism: "The planner plans for the table as it was at its last ANALYZE. A join that is right for " +
 					"ten rows is wrong for a hundred thousand.",
-				Evidence: []string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE, which counted "+
+				Evidence: append([]string{fmt.Sprintf("%.0f of %.0f rows changed since the last ANALYZE, which "+
+					"counted "+
 					"%.0f; %s of the time is spent on: %s", *changed, *live, max(0, *planned), human.Percent(u.share),
-					nonEmpty(u.largest, "no statement that was seen"))},
+					nonEmpty(u.largest, "no statement that was seen"))}, m.ofTableText(table)...),
 				Excluded: []string{"its dead rows are not the reason"},
 				Next: []string{"psql -c 'ANALYZE " + table + "', then diagnose again: what remains had another reason",
 					"find out why autovacuum did not analyze it: " +
 						"autovacuum_analyze_scale_factor, the table's own settings"},
-			}
-		})
-	},
-}
-
-// wholeTables are read for a few rows.
-var wholeTables = cause{
-	name:    "missing-index",
-	healthy: "statements do not read whole tables",
-	find: func(m *measured) (*Finding, string) {
-		return m.ofTables(func(table string) *Finding {
-			scans := m.delta.Grew(counters.Tables, table, "seq_scan")
-			rows := m.delta.Grew(counters.Tables, table, "seq_tup_read")
-			if scans == nil || rows == nil || *scans < 1 || *rows < rowsPerScan.Value**scans {
-				return nil
-			}
-			u := m.uses(work, statementsOn(table, queries))
-			can := *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)
-			return &Finding{
-				Price: new(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
-				Statements: m.book.full(u.statements),
-				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
-				Evidence: []string{fmt.Sprintf("%.0f scans read %.0f rows each; %s of the time is spent on: %s", *scans,
-					*rows / *scans, human.Percent(u.share), nonEmpty(u.largest, "no statement that was seen"))},
-				Excluded: []string{"the table has few dead rows, and its statistics are fresh"},
-				Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the statement: a Seq Scan that removes most rows by its " +
-					"filter needs an index on the filter's columns",
-					"plimsoll advise --for 1m    names the index, if a condition on the columns tells which"},
 			}
 		})
 	},
@@ -116,6 +111,7 @@ var unusedIndexes = cause{
 			u := m.uses(work, statementsOn(table, writes))
 			slices.Sort(unused[table])
 			return &Finding{
+				there: true, partial: true,
 				Price: new(u.share * n / (n + float64(used[table]) + 1)), explains: u.statements, toLog: true,
 				Title: fmt.Sprintf("%.0f indexes of %s are written and never read", n, table),
 				Mechanism: "Each new row is entered into each index of its table, and each entry goes into the log, " +

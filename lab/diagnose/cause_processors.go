@@ -69,7 +69,7 @@ var processorsByOthers = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price: new(waiting * (1 - r.own())),
+			Price: new(waiting * (1 - r.own())), there: true,
 			Title: "The machine is shared: other processes take the processors",
 			Mechanism: "A session that is ready to run waits in the queue for a processor while other programs on " +
 				"the machine use it. No wait event shows that: to PostgreSQL such a session is running.",
@@ -111,14 +111,17 @@ var processorsFull = cause{
 			return nil, ""
 		}
 		return &Finding{
-			Price:     new(waiting * r.own() * (1 - m.explainedRunning())),
+			Price:     new(waiting * r.own() * (1 - m.explainedRunning()) * m.ownPart()),
 			Title:     "The database needs more processors than it has",
+			there:     true,
+			partial:   m.explainedRunning() > 0 || m.ownPart() < 1,
 			Mechanism: "More sessions are ready to run than there are processors. Each waits for its turn.",
 			Evidence: []string{fmt.Sprintf("%s are %s busy, the database uses %s of them", r.cores,
 				human.Percent(r.busy),
 				human.Percent(r.database)), fmt.Sprintf("sessions wait for a processor %s of their time",
-				human.Percent(waiting))},
-			Excluded: []string{fmt.Sprintf("other processes use only %s of them", human.Percent(r.others))},
+				human.Percent(waiting)), m.host.usesText()},
+			Excluded: []string{fmt.Sprintf("processes that are not the server's use only %s of them",
+				human.Percent(r.others))},
 			Next: []string{"read the statements of the line \"on a processor\": make the first one cheaper",
 				"fewer connections at once: throughput stays and each waits less"},
 		}, ""
@@ -145,7 +148,7 @@ var quota = cause{
 			withheld = queue // processes that are stopped by a quota count as waiting for a processor
 		}
 		return &Finding{
-			Price: new(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors",
+			Price: new(min(*m.host.Throttled, withheld)), Title: "A quota withholds the processors", there: true,
 			Mechanism: "The server's control group may use a limited processor time in each tenth of a second; " +
 				"then all its processes stop, whatever locks they hold.",
 			Evidence: []string{fmt.Sprintf("throttled for %s of the time, added up over the cores",
@@ -170,7 +173,7 @@ var stolen = cause{
 		}
 		return &Finding{
 			Price: new(m.ledger.running() * *m.host.Steal / (*m.host.Steal + *m.host.Busy)),
-			Title: "The hypervisor gives processor time to other virtual machines",
+			Title: "The hypervisor gives processor time to other virtual machines", there: true,
 			Mechanism: "A virtual processor is ready to run while the hypervisor runs another machine's. Inside this " +
 				"machine that time looks like work.",
 			Evidence: []string{fmt.Sprintf("steal is %s of all cores, work %s", human.Percent(*m.host.Steal),

@@ -13,6 +13,7 @@ import (
 var standbyConfirms = cause{
 	name:    "synchronous-standby",
 	healthy: "commits do not wait for a synchronous standby",
+	denies:  []string{string(waits.Standby)},
 	classes: inStandby,
 	find: func(m *measured) (*Finding, string) {
 		behind := m.shareBehind(waits.Standby)

@@ -16,7 +16,7 @@ var withLog = append(slices.Clone(work), waits.WAL, waits.Sleep)
 // maintenance of tables and indexes during the load.
 var maintenance = cause{
 	name:    "maintenance",
-	healthy: "no maintenance runs during the load",
+	healthy: "no client runs VACUUM, ANALYZE, REINDEX or CREATE INDEX during the load",
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses(withLog, func(sql string) bool {
 			return begins("VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")(sql) || makesIndex.MatchString(sql)
@@ -28,7 +28,7 @@ var maintenance = cause{
 			}
 		}
 		return &Finding{
-			Price: new(u.share + behind), Title: "Maintenance runs during the load",
+			Price: new(u.share + behind), Title: "Maintenance runs during the load", there: u.share+behind > 0,
 			explains: u.statements, toLog: true,
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They compete with all other " +
 				"sessions for processors, disk and log, and some lock the table.",
@@ -48,12 +48,13 @@ var copiesOut = regexp.MustCompile(`(?i)^COPY\b.*\bTO\s+(STDOUT|PROGRAM)\b`)
 // backup: whole tables are copied out of the server.
 var backup = cause{
 	name:    "backup",
-	healthy: "no backup or export runs during the load",
+	healthy: "no client copies whole tables out during the load",
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses(append(slices.Clone(work), waits.Client), copiesOut.MatchString)
 		own := m.book.copying / max(m.ledger.TotalS, 1e-9)
 		return &Finding{
 			Price: new(u.share + own), Title: "A backup or an export runs during the load", explains: u.statements,
+			there: u.share+own > 0,
 			Mechanism: "Whole tables are read and sent to a client, which takes processor and disk; its transaction " +
 				"keeps vacuum from removing rows until it ends.",
 			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; %s of the time its program is busy "+
@@ -67,7 +68,7 @@ var backup = cause{
 // longStatements that no other cause explains.
 var longStatements = cause{
 	name:    "long-statements",
-	healthy: "no statement takes long by itself",
+	healthy: "no statement runs longer than 0.25 s by itself",
 	find: func(m *measured) (*Finding, string) {
 		times := amounts{}
 		for sql, seconds := range m.book.longRunning {
@@ -91,6 +92,8 @@ var longStatements = cause{
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
 				human.Percent(share), longStatement.Value, one.Name))
 		}
+		f.there = len(all) > 0
+		f.partial = len(m.book.longRunning) > len(all) || m.gotProcessor() < 1
 		return f, ""
 	},
 }
@@ -108,7 +111,7 @@ func (m *measured) gotProcessor() float64 {
 // bulkWriting: many rows are written at once.
 var bulkWriting = cause{
 	name:    "bulk-writing",
-	healthy: "no session writes rows in bulk",
+	healthy: "no table gains or changes rows in bulk",
 	find: func(m *measured) (*Finding, string) {
 		if why := m.delta.Why(counters.Tables); why != "" {
 			return nil, why
@@ -130,6 +133,7 @@ var bulkWriting = cause{
 				continue
 			}
 			best = &Finding{
+				there: true, partial: true,
 				Price: new(u.share), Title: "Rows are written in bulk into " + key,
 				explains: u.statements, toLog: true,
 				Mechanism: "A load of many rows fills the log and the shared memory, and other commits wait " +
@@ -140,6 +144,10 @@ var bulkWriting = cause{
 				Next:     []string{"load in smaller batches, at a quiet hour, or with COPY"},
 			}
 		}
+		if best != nil && *best.Price == 0 {
+			return nil, best.Title + " (" + best.Evidence[0] + "), by no statement that was seen: what it takes is " +
+				"not known"
+		}
 		return best, ""
 	},
 }
@@ -147,16 +155,14 @@ var bulkWriting = cause{
 // largeResults: the server waits until clients read what they asked for.
 var largeResults = cause{
 	name:    "large-results",
-	healthy: "clients read their results at once",
+	healthy: "sessions do not wait until clients read their results",
 	classes: inClient,
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses([]waits.Class{waits.Client}, func(sql string) bool { return !copiesOut.MatchString(sql) })
 		share := m.sending() * u.share / max(m.unexplainedShare(waits.Client), 1e-9)
-		if share < noteFrom.Value {
-			return nil, ""
-		}
 		return &Finding{
-			Price: new(share), Title: "Sessions wait for their clients to read large results",
+			partial: m.sending() >= noteFrom.Value,
+			Price:   new(share), Title: "Sessions wait for their clients to read large results",
 			Mechanism: "What does not fit into the network's buffers waits in the server until the client reads. " +
 				"The session holds its snapshot meanwhile.",
 			Evidence: []string{fmt.Sprintf("%s of the time is Client:ClientWrite; most in: %s; %s rows read a second",

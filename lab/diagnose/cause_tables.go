@@ -25,7 +25,7 @@ var catalogChurn = cause{
 			return nil, ""
 		}
 		f := &Finding{
-			Price: new(m.book.define() / m.ledger.TotalS),
+			Price: new(m.book.define() / m.ledger.TotalS), there: true, partial: true,
 			Title: "Tables are created and dropped all the time",
 			Mechanism: "A temporary table with an index writes some twenty rows into the catalogs, takes locks, " +
 				"makes all sessions refresh their caches, and leaves dead catalog rows that every session reads.",
@@ -126,7 +126,7 @@ const deadMechanism = "Dead rows stay in their pages and indexes until vacuum ma
 // heldHorizon: something keeps vacuum from removing dead rows.
 var heldHorizon = cause{
 	name:    "held-horizon",
-	healthy: "nothing keeps vacuum from removing dead rows",
+	healthy: "nothing keeps vacuum from removing dead rows for long",
 	find: func(m *measured) (*Finding, string) {
 		h := m.holder()
 		if h == nil {
@@ -142,9 +142,10 @@ var heldHorizon = cause{
 				"psql -c 'VACUUM (VERBOSE) TABLE'    says how many dead rows cannot be removed yet"},
 		}
 		all, why := m.bloat()
-		if why != "" || len(all) == 0 {
+		if why != "" || len(all) == 0 || all[0].price == 0 {
 			return f, "" // its price is unknown
 		}
+		f.there, f.partial = true, true
 		f.Price, f.explains = new(all[0].price), all[0].statements
 		f.Evidence = append(f.Evidence, all[0].evidence())
 		return f, ""
@@ -167,13 +168,17 @@ func (b bloated) evidence() string {
 // deadRowsRead: statements read tables that are not vacuumed.
 var deadRowsRead = cause{
 	name:    "dead-rows",
-	healthy: "no table that is used has more dead rows than live ones",
+	healthy: "no table has twice as many dead rows as live ones",
 	find: func(m *measured) (*Finding, string) {
 		all, why := m.bloat()
 		if why != "" || len(all) == 0 || m.holder() != nil {
 			return nil, why
 		}
+		if all[0].price == 0 {
+			return nil, "statements may read dead rows of " + all[0].name + ": " + all[0].evidence()
+		}
 		f := &Finding{
+			there: true, partial: true,
 			Price: new(all[0].price), Title: "Statements read dead rows of " + all[0].name, Mechanism: deadMechanism,
 			explains: all[0].statements,
 			Excluded: []string{"no old transaction holds them: vacuum may remove them"},

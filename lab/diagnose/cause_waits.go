@@ -19,8 +19,10 @@ var logFlush = cause{
 		behind := m.shareBehind(waits.WAL)
 		wait := m.logWait()
 		f := &Finding{
-			Price: new(wait.beyond() * ((m.unexplainedShare(waits.WAL)-m.evicting())*(1-m.othersOnDisk()) + behind)),
-			Title: "Commits wait for the write-ahead log",
+			Price: new(wait.beyond() * (max(0, m.unexplainedShare(waits.WAL)-m.evicting()-m.inserting())*
+				(1-m.othersOnDisk())*(1-m.checkpointPart()) + behind)),
+			partial: m.ledger.share(string(waits.WAL))*(1-wait.usual) >= noteFrom.Value,
+			Title:   "Commits wait for the write-ahead log",
 			Mechanism: "A commit returns when its log is on disk. Flushes follow one after the other; a commit that " +
 				"comes during one waits for the next.",
 			Evidence: append(append(m.top(waits.WAL), m.loggedCheckpoints()...), fmt.Sprintf("%s transactions a "+
@@ -55,16 +57,25 @@ func (m *measured) flushes() *float64 {
 // flushText describes what is known about flushes.
 func (m *measured) flushText() string {
 	if ms := m.flushMS(); ms != nil {
-		return fmt.Sprintf("a flush takes %.2f ms", *ms)
+		return "a flush takes " + msText(*ms)
 	}
 	if n := m.flushes(); n != nil && *n > 0 && m.ledger.ObservedS > 0 {
 		if ms := m.sampledFlushMS(*n); ms > 0 {
-			return fmt.Sprintf("according to the samples a flush takes about %.2f "+
-				"ms; track_wal_io_timing would measure it", ms)
+			return "according to the samples a flush takes about " + msText(ms) + "; track_wal_io_timing would " +
+				"measure it"
 		}
 		return "no sample met a session in a flush; track_wal_io_timing would measure it"
 	}
 	return "the time of a flush is not measured (track_wal_io_timing)"
+}
+
+// msText is a time in milliseconds: nothing takes 0.00.
+func msText(ms float64) string {
+	const least = 0.01
+	if ms < least {
+		return "less than 0.01 ms"
+	}
+	return fmt.Sprintf("%.2f ms", ms)
 }
 
 // flushMS is the mean time of a flush of the log; nil: not measured. PostgreSQL 18 moved it to pg_stat_io.
@@ -90,11 +101,13 @@ func (m *measured) evicting() float64 {
 var reading = cause{
 	name:    "data-transfers",
 	healthy: "sessions do not wait for reading or writing of data",
+	denies:  []string{string(waits.IO)},
 	classes: inData,
 	find: func(m *measured) (*Finding, string) {
 		evicting := m.evicting()
-		share := (max(0, m.unexplainedShare(waits.IO)-m.spilling()) + evicting) * (1 - m.othersOnDisk())
-		return &Finding{
+		share := (max(0, m.unexplainedShare(waits.IO)-m.spilling()) + evicting) * (1 - m.othersOnDisk()) *
+			(1 - m.checkpointPart())
+		f := &Finding{
 			Price: new(share), Title: "Sessions read and write data themselves",
 			Mechanism: "What is not in memory is read from disk, page by page, while the session waits.",
 			Evidence: append(append(m.top(waits.IO), m.loggedCheckpoints()...), fmt.Sprintf("%s blocks read a "+
@@ -104,7 +117,12 @@ var reading = cause{
 			Excluded: []string{},
 			Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the first statement: does it read more than it needs?",
 				"raise shared_buffers and run plimsoll diagnose: does the share fall?"},
-		}, ""
+		}
+		if all := m.eventsIn(inData, nil); len(all) > 0 && !reads(Event{Name: all[0].Name}) &&
+			!ofTempFiles(all[0].Name) {
+			m.tell(f, all)
+		}
+		return f, ""
 	},
 }
 
@@ -112,16 +130,15 @@ var reading = cause{
 var innerLocks = cause{
 	name:    "inner-locks",
 	healthy: "locks inside the server are not contended",
+	denies:  []string{string(waits.Latch)},
 	classes: inLatches,
 	find: func(m *measured) (*Finding, string) {
-		return &Finding{
-			Price: new(m.unexplainedShare(waits.Latch)), Title: "Sessions wait for locks inside the server",
-			Mechanism: "Structures in shared memory are changed by one session at a time. More sessions make it worse.",
-			Evidence:  m.top(waits.Latch),
-			Excluded:  []string{"these are not locks of rows or tables"},
-			Next: []string{"the same load with half the connections: does throughput stay?",
-				"plimsoll diagnose --rate 100    for finer shares of each event"},
-		}, ""
+		f := m.ofEvents(m.unexplainedShare(waits.Latch), "Sessions wait for locks inside the server",
+			"Structures in shared memory are changed by one session at a time. More sessions make it worse.", inLatches,
+			"these are not locks of rows or tables")
+		f.Next = append(f.Next, "the same load with half the connections: does throughput stay?",
+			"plimsoll diagnose --rate 100    for finer shares of each event")
+		return f, ""
 	},
 }
 
@@ -131,12 +148,8 @@ var otherProcesses = cause{
 	healthy: "",
 	classes: inOthers,
 	find: func(m *measured) (*Finding, string) {
-		return &Finding{
-			Price: new(m.unexplainedShare(waits.IPC)), Title: "Sessions wait for other processes of the server",
-			Mechanism: "Parallel workers, checkpoints, replication: another process must answer first.",
-			Evidence:  m.top(waits.IPC), Excluded: []string{},
-			Next: []string{"look up the wait event in PostgreSQL's documentation (Monitoring Database Activity)"},
-		}, ""
+		return m.ofEvents(m.unexplainedShare(waits.IPC), "Sessions wait for other processes of the server",
+			"Parallel workers, checkpoints, replication: another process must answer first.", inOthers), ""
 	},
 }
 
@@ -146,12 +159,8 @@ var toldToWait = cause{
 	healthy: "",
 	classes: inSleep,
 	find: func(m *measured) (*Finding, string) {
-		return &Finding{
-			Price: new(m.unexplainedShare(waits.Sleep)), Title: "Sessions sleep (pg_sleep or a delay setting)",
-			Mechanism: "pg_sleep in a statement, or a delay that a setting asks for.",
-			Evidence:  m.top(waits.Sleep), Excluded: []string{"the server could go on"},
-			Next: []string{"find the caller: the ledger shows the statement"},
-		}, ""
+		return m.ofEvents(m.unexplainedShare(waits.Sleep), "Sessions sleep on purpose",
+			"pg_sleep in a statement, or a delay that a setting asks for.", inSleep, "the server could go on"), ""
 	},
 }
 
@@ -187,7 +196,7 @@ func (m *measured) spilled() (statements []string) {
 // spills into temporary files.
 var spills = cause{
 	name:    "temporary-files",
-	healthy: "sorts and joins fit into memory",
+	healthy: "sorts and joins write hardly any temporary files",
 	find: func(m *measured) (*Finding, string) {
 		perS := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "temp_bytes"))
 		if perS == nil {
@@ -198,7 +207,12 @@ var spills = cause{
 		}
 		statements := m.spilled()
 		u := m.uses(work, func(sql string) bool { return slices.Contains(statements, sql) })
+		if u.share <= 0 {
+			return nil, fmt.Sprintf("%.1f MB of temporary files a second are written, and no sample met a session at "+
+				"them: what they take is not known%s", *perS/(1<<20), m.mostBy("temp_blks_written"))
+		}
 		return &Finding{
+			there: true, partial: true,
 			Price: new(u.share), Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+

@@ -108,15 +108,26 @@ func runningAndProcessor(m *measured) Contradiction {
 		return unknown(why)
 	}
 	running, ran := m.ledger.running(), m.ledger.share(OnCPU)
+	r, why := m.room()
+	if why != "" {
+		return unknown(why)
+	}
+	says, excluded := "they are ready to run and get no processor", "waits for locks, disks and clients: these "+
+		"sessions wait for none of them"
+	if r.busy >= machineBusy.Value && r.own() >= mainUser.Value {
+		says = "they are ready to run, and the database's own processes keep the processors busy"
+	} else if r.others >= othersBusy.Value {
+		says += ", which others use"
+	}
 	figures := []Figure{{"sessions without a wait", human.Percent(running) + " of the time"},
 		{"on a processor", human.Percent(ran) + " of the time"},
 		{"in the queue for one", human.Percent(m.ledger.share(forCPU)) + " of the time"},
 		{"steal", text(times100(m.host.Steal), "%.0f %% of the cores")},
-		{"throttled", text(times100(m.host.Throttled), "%.0f %% of the time")}}
+		{"throttled", text(times100(m.host.Throttled), "%.0f %% of the time")},
+		{"the database's part of the processors in use", human.Percent(r.own())}}
 	return Contradiction{
-		Figures: figures, Says: "sessions that seem to run do not: they are ready to run and get no processor",
-		Excluded: "expensive statements: these would use the processor",
-		Next:     "top -b -n 1 -o %CPU | head -15; cat /proc/pressure/cpu",
+		Figures: figures, Says: "sessions that seem to run do not: " + says, Excluded: excluded,
+		Next: "top -b -n 1 -o %CPU | head -15; cat /proc/pressure/cpu",
 	}.contradictIf(running >= problemFrom.Value && ran < running/2, "sessions without a wait use the processor")
 }
 
@@ -125,13 +136,16 @@ func serialized(m *measured) Contradiction {
 	if m.host == nil || m.host.Busy == nil {
 		return unknown(noMachine)
 	}
+	if valueOr(m.host.Throttled, 0) >= throttledMost.Value {
+		return unknown("a quota withholds processors that look idle")
+	}
 	blocked := m.ledger.share(string(waits.Lock)) + m.ledger.share(string(waits.Latch))
 	return Contradiction{
 		Figures: []Figure{{"waiting for locks", human.Percent(blocked) + " of the time"},
 			{"cores busy", human.Percent(*m.host.Busy)}},
 		Says: "sessions wait for each other while processors are idle: the load is " +
 			"serialized, and more hardware changes nothing",
-		Excluded: "too few processors",
+		Excluded: "too few processors: most of the time one is free",
 		Next:     "run the same load with half the connections: if this is true, throughput stays the same",
 	}.contradictIf(blocked >= problemFrom.Value && *m.host.Busy < machineBusy.Value/2,
 		"no lock waits while processors idle")
@@ -151,7 +165,11 @@ func commitsAndFlushes(m *measured) Contradiction {
 		return unknown("the time of a flush is not measured: track_wal_io_timing is off, or nothing was flushed",
 			figures...)
 	}
-	figures = append(figures, Figure{"one flush", fmt.Sprintf("%.2f ms", *flush)})
+	figures = append(figures, Figure{"one flush", msText(*flush)})
+	excluded := "a slow disk: a flush takes no longer than usual"
+	if *flush > usualFlush.Value {
+		excluded = "a disk that is slow for one commit alone: they also wait for each other"
+	}
 	if m.host != nil && len(m.host.Disks) > 0 {
 		d := m.host.Disks[0]
 		figures = append(figures, Figure{"one write of " + d.Name, text(d.WriteMS, "%.2f ms")})
@@ -159,7 +177,7 @@ func commitsAndFlushes(m *measured) Contradiction {
 	return Contradiction{
 		Figures:  figures,
 		Says:     "a commit waits much longer than a flush takes: it waits in a queue, and a faster disk helps little",
-		Excluded: "a slow disk",
+		Excluded: excluded,
 		Next:     "plimsoll prove C20 C21    fewer flushes: asynchronous commit, or larger transactions",
 	}.contradictIf(wait >= problemFrom.Value && perCommit > queueLeast.Value**flush,
 		"commits wait about as long as a flush "+
@@ -172,17 +190,33 @@ func roundTripsAndGaps(m *measured) Contradiction {
 		return unknown("no session was active")
 	}
 	gaps := m.book.short.seconds / m.ledger.TotalS
+	if why := m.clientsWithoutProcessors(gaps); why != "" {
+		return unknown(why)
+	}
 	figures := []Figure{{"transactions wait for their clients", human.Percent(gaps) + " of the time"},
+		{"in the database itself", human.Percent(max(0, 1-m.ledger.share(string(waits.Client)))) + " of the time"},
+		{"transactions that are rolled back", human.Known(m.rolledBack(), notMeasured, human.Percent)},
 		{"round trip from here", fmt.Sprintf("%.2f ms", 1000*m.roundTripS)}}
 	if gap := m.book.short.mean(); gap != nil {
 		figures = append(figures, Figure{"mean gap between statements", fmt.Sprintf("%.1f ms", 1000*gap.Seconds())})
 	}
 	return Contradiction{
-		Figures: figures, Says: "operations spend most of their time in the network or in the program, not in the " +
-			"database",
-		Excluded: "a slow database: meanwhile it has nothing to do",
-		Next:     "psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine",
+		Figures: figures, Says: "open transactions spend most of their time between two statements, where the server " +
+			"waits for the network or the program",
+		Excluded: "the statements that run: they are the smaller part of the time of open transactions. Work that " +
+			"is done " +
+			"twice, as after a rollback, is not excluded",
+		Next: "psql -h … -c '\\timing on' -c 'SELECT 1'    on the client's machine",
 	}.contradictIf(gaps > 0.5, "transactions spend most of their time in the database")
+}
+
+// rolledBack is the part of the transactions that are; nil: not counted.
+func (m *measured) rolledBack() *float64 {
+	n, all := m.delta.Sum(counters.Databases, "", "xact_rollback"), m.delta.Sum(counters.Databases, "", "xact_commit")
+	if n == nil || all == nil || *n+*all <= 0 {
+		return nil
+	}
+	return new(*n / (*n + *all))
 }
 
 // idleDisk: sessions wait for reads while the device is idle.

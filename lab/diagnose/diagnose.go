@@ -67,6 +67,8 @@ type Diagnosis struct {
 	Stories        []Story         `json:"lock_stories"`
 	Contradictions []Contradiction `json:"contradictions"`
 	Host           *Host           `json:"host"`
+	Background     []Background    `json:"background"`
+	Settings       *Settings       `json:"settings"`
 	Log            *ServerLog      `json:"server_log"`
 	Standstills    []Standstill    `json:"standstills"`
 	Rates          []Rate          `json:"rates"`
@@ -133,7 +135,9 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 		return nil, err
 	}
 	var s sources
-	d := w.conclude(counters.Between(before, after), w.readLogLast(ctx, &s), s, o)
+	delta := counters.Between(before, after)
+	w.readLast(ctx, delta, &s)
+	d := w.conclude(delta, w.readLogLast(ctx, &s), s, o)
 	d.AskedS, d.LastedS, d.Cost = o.Duration.Seconds(), lasted.Seconds(), cost
 	return d, d.stop(ctx, lost)
 }
@@ -198,10 +202,12 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	cpu, method := w.host.processor()
 	m := &measured{ledger: w.book.ledger(cpu, method), stories: w.book.sortedStories(), delta: delta, book: w.book,
 		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
-		wakesS: w.heart.wakes(), queued: cpu.queued(), log: written}
+		wakesS: w.heart.wakes(), queued: cpu.queued(), log: written, settings: w.settings, indexed: w.indexed,
+		talking: w.talking / float64(max(1, w.background.looks))}
 	if m.host = w.host.host(&s); m.host == nil {
 		s.miss("machine", "the server runs elsewhere, or in a container whose processes are not visible here")
 	}
+	m.background = w.background.list(m.host)
 	for _, view := range delta.Views() {
 		if why := delta.Why(view); why != "" {
 			s.miss(view, why)
@@ -217,11 +223,13 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 		s.miss("exact time of waits", "track_wait_timing is off")
 	}
 	m.addTimed()
+	m.addMeanings()
 	m.addReadObjects(&s)
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},
 		Ledger: m.ledger, Stories: m.stories, Host: m.host, Log: written,
+		Background: m.background, Settings: w.settings,
 		Standstills: w.book.standstills(), Rates: m.rates(),
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)

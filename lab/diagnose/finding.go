@@ -33,6 +33,11 @@ type Finding struct {
 	unseen   float64  // clients that the cause keeps waiting and that are not active sessions yet
 	explains []string // statements whose work it explains: no later cause counts them again
 	toLog    bool     // explains what they wait for the log, too
+
+	there   bool // what the title says was measured, whatever it takes
+	partial bool // its price is not all that it takes: the rest is in other findings, or is not known
+	remark  bool // a note, whatever its price: no reason is named that could be removed
+	grave   bool // a problem, whatever its price: what it harms is not time alone
 }
 
 // Range from low to high.
@@ -63,9 +68,14 @@ type measured struct {
 	wakesS               float64 // how late this program wakes up, on average of time
 	queued               float64 // part of the time of processes that are ready to run without a processor
 	server               counters.Server
-	log                  *ServerLog      // nil: not readable
+	log                  *ServerLog   // nil: not readable
+	background           []Background // the server's own processes
+	settings             *Settings    // nil: not readable
+	indexed              map[string]indexes
+	talking              float64         // idle sessions that were at work a moment before, on average
 	explained            map[string]bool // statements whose work a problem explains
 	explainedLog         map[string]bool // and what they wait for the log
+	covered              covered
 }
 
 // cause describes itself: a new cause needs one entry in the list and nothing else.
@@ -73,6 +83,8 @@ type cause struct {
 	name string
 	// healthy names the area if the cause is absent.
 	healthy string
+	// denies are the lines of the ledger of which healthy says that nobody waits there.
+	denies []string
 	// classes that its time is in, without statements that it explains: whose sessions pay. Empty: not theirs alone.
 	classes []waits.Class
 	// find looks for the cause. No finding and no reason: it is absent. A reason: it cannot be known.
@@ -82,11 +94,12 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, clientGaps, largeResults, catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
-	staleStatistics, wholeTables, unusedIndexes, spills, bulkWriting, longStatements, lockContention, quota, stolen,
-	processorsByOthers, processorsFull, connectionStorm, diskByOthers, standbyConfirms,
-	logFlush, reading, innerLocks, otherProcesses,
-	toldToWait, fullCoreNote, standstill,
+	lockOfIdleClient, lockOfPrepared, lockOfNotify, clientGaps, largeResults, catalogChurn, maintenance, backup,
+	heldHorizon, deadRowsRead, staleStatistics, unusedIndex, wholeTables, unusedIndexes, spills, bulkWriting,
+	longStatements, lockContention, quota, stolen, processorsByOthers, processorsByServer, processorsElsewhere,
+	processorsFull, connectionStorm, diskByOthers, standbyConfirms, autovacuumAtWork, checkpoints, logInsertion,
+	logFlush, reading, innerLocks, otherProcesses, toldToWait, ofExtensions, notKnown, ownSettings, loggingStatements,
+	replayPaused, slotsBehind, decodingSpills, replayLate, tinyTransactions, fullCoreNote, standstill,
 }
 
 // judge evaluates all causes: findings, the costliest first, and the healthy areas.
@@ -97,9 +110,9 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 		switch {
 		case why != "":
 			s.miss("finding "+c.name, why)
-		case f == nil || f.Price != nil && *f.Price < noteFrom.Value:
-			if c.healthy != "" && m.ledger.TotalS > 0 {
-				healthy = append(healthy, c.healthy)
+		case f == nil || f.Price != nil && *f.Price < noteFrom.Value && !f.grave:
+			if says := m.healthyOf(c, f); says != "" {
+				healthy = append(healthy, says)
 			}
 		default:
 			f.Name = c.name
@@ -110,12 +123,16 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 				m.explain(f.explains, f.toLog)
 			}
 			findings = append(findings, *f)
+			m.cover(c, f)
 		}
 	}
 	m.ofAllClients(findings)
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return compareDown(priceOf(a), priceOf(b), "", "")
+		return compareDown(rankOf(a), rankOf(b), "", "")
 	})
+	if f := m.withoutReason(); f != nil {
+		findings = append(findings, *f) // behind what has a reason
+	}
 	return findings, healthy
 }
 
@@ -134,6 +151,14 @@ func (m *measured) ofAllClients(findings []Finding) {
 	}
 }
 
+// rankOf a finding: a problem without a price stands before notes.
+func rankOf(f Finding) float64 {
+	if f.grave {
+		return max(priceOf(f), problemFrom.Value)
+	}
+	return priceOf(f)
+}
+
 func priceOf(f Finding) float64 {
 	if f.Price == nil {
 		return -1
@@ -143,10 +168,13 @@ func priceOf(f Finding) float64 {
 
 // level of a finding, and the interval of its gain.
 func (f *Finding) level(m *measured) {
-	if f.Level = Note; f.Price == nil {
+	if f.Level = Note; f.grave {
+		f.Level = Problem
+	}
+	if f.Price == nil {
 		return
 	}
-	if *f.Price >= problemFrom.Value && m.ledger.Sessions+f.unseen >= sessionsLeast.Value {
+	if *f.Price >= problemFrom.Value && !f.remark && m.ledger.Sessions+f.unseen >= sessionsLeast.Value {
 		f.Level = Problem
 	}
 	if f.looks > 0 {
@@ -202,6 +230,8 @@ func (m *measured) rates() []Rate {
 	}
 	return []Rate{
 		{transactionsRate, m.transactions()},
+		sum("commits", counters.Databases, "xact_commit"),
+		sum("rollbacks", counters.Databases, "xact_rollback"),
 		sum("new sessions", counters.Databases, "sessions"),
 		sum("rows read", counters.Databases, "tup_returned"),
 		sum("rows written", counters.Databases, "tup_inserted"),

@@ -13,6 +13,7 @@ import (
 	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/host/pressure"
 	"plimsoll/ground/host/topology"
+	"plimsoll/ground/postgres/waits"
 )
 
 // Host is what the server's machine did. Nil means unknown, never zero.
@@ -23,7 +24,9 @@ type Host struct {
 	// Usable are the cores that the server may use, if it is confined to some of them.
 	Usable   []int    `json:"usable_cores,omitempty"`
 	Database *float64 `json:"database"` // share of all cores
-	Others   *float64 `json:"others"`   // share of all cores
+	// Server is how that divides among the server's processes; null: not known.
+	Server []Use    `json:"server"`
+	Others *float64 `json:"others"` // share of all cores
 	// Who names the other processes, the busiest first.
 	Who []neighbours.Neighbour `json:"who"`
 	// Full is the process that fills one core, if there is one.
@@ -66,6 +69,7 @@ type hostWatch struct {
 	last       moment
 	others     neighbours.Watch
 	used       map[int]*pidUse
+	kinds      map[int]string       // of the server's processes, by the last census
 	sessions   map[int]cpu.Schedule // of client backends, as last seen
 	sum        scheduled
 	sessionErr error
@@ -87,6 +91,7 @@ type pidUse struct {
 	used, last time.Duration
 	name       string
 	database   bool
+	kind       string
 }
 
 // pidsMost is how many processes are followed; later ones on a larger machine are only counted together with all
@@ -97,13 +102,14 @@ func newHostWatch(postmaster int, root string) *hostWatch {
 	w := &hostWatch{postmaster: postmaster, root: root, began: time.Now(), used: map[int]*pidUse{},
 		sessions: map[int]cpu.Schedule{}}
 	w.others = neighbours.Watch{To: neighbours.Forever, Names: cpu.Name, Cores: runtime.NumCPU()}
-	w.read(nil)
+	w.read(waits.Census{})
 	w.first = w.last
 	return w
 }
 
 // read reads the machine, and the scheduler's figures of the sessions' processes.
-func (w *hostWatch) read(backends []int) {
+func (w *hostWatch) read(c waits.Census) {
+	w.kinds = kindsOf(c)
 	m := moment{at: time.Now(), errs: map[string]error{}}
 	var err error
 	if m.cores, err = cpu.ReadCores(); err != nil {
@@ -122,20 +128,23 @@ func (w *hostWatch) read(backends []int) {
 		w.others.Look(m.at.Sub(w.began), everyone.Others(os.Getpid(), w.postmaster))
 		w.follow(everyone)
 	}
-	w.schedule(backends)
+	w.schedule(c.PIDs)
 	w.last = m
 }
 
 func (w *hostWatch) follow(everyone cpu.Everyone) {
 	begins := len(w.used) == 0
-	outside := everyone.Others(w.postmaster)
-	for pid, u := range everyone.Others(os.Getpid()) {
+	outside, notOurs := everyone.Others(w.postmaster), everyone.Others(os.Getpid())
+	for pid, u := range everyone.Others() {
+		_, foreign := outside[pid]
+		if _, is := notOurs[pid]; foreign && !is { // of this program, which may have started the server
+			continue
+		}
 		p := w.used[pid]
 		if p == nil {
 			if len(w.used) >= pidsMost {
 				continue
 			}
-			_, foreign := outside[pid]
 			p = &pidUse{database: !foreign, name: cpu.Name(pid)}
 			if begins {
 				p.last = u.Own
@@ -144,6 +153,9 @@ func (w *hostWatch) follow(everyone cpu.Everyone) {
 		}
 		p.used += max(0, u.Own-p.last)
 		p.last = u.Own
+		if kind := w.kinds[pid]; kind != "" {
+			p.kind = kind
+		}
 	}
 }
 
@@ -230,6 +242,7 @@ func (w *hostWatch) processors(h *Host, length float64) {
 		x := min(1, max(0, (*w.last.tree-*w.first.tree).Seconds()/length/float64(h.Cores)))
 		h.Database = &x
 	}
+	h.Server = w.uses(h, length)
 	h.Others, h.Who = w.others.Share()
 	h.Usable = usable(w.postmaster, h.Cores)
 	for pid, p := range w.used {

@@ -34,7 +34,9 @@ type Line struct {
 
 // Event is one wait event and what waited in it.
 type Event struct {
-	Name         string  `json:"name"`
+	Name string `json:"name"`
+	// WaitsFor says what it means; empty: it is no wait, or not known.
+	WaitsFor     string  `json:"waits_for,omitempty"`
 	S            float64 `json:"s"`
 	Share        float64 `json:"share"`
 	Statements   []Part  `json:"statements,omitempty"`
@@ -90,7 +92,7 @@ func (s *scheduled) queued() float64 {
 func (b *book) ledger(cpu *scheduled, why string) Ledger {
 	total := b.total()
 	l := Ledger{ObservedS: b.seconds, UnobservedS: b.unobserved, Samples: b.looks, TotalS: total, Most: b.most,
-		Processor: why}
+		Lines: []Line{}, Processor: why}
 	if b.seconds > 0 {
 		l.Sessions = total / b.seconds
 	}

@@ -72,6 +72,21 @@ var (
 	spillPerS  = limit("temporary files", 1<<20, "bytes in a second")
 	usualFlush = limit("usual flush", 1,
 		"milliseconds; a disk with a protected cache is faster, also behind a fast network")
+	serverPart = limit("processors taken by a part of the server", 0.1,
+		"share of the server's own use; writers of a quiet server take less")
+	busyWorkers = limit("autovacuum at work", 0.5,
+		"workers on average; with fewer it works now and then, as it should")
+	excessTimes = limit("waits while a checkpoint runs", 1.5,
+		"times those between two; two stretches of the same load differ by less")
+	behindLeast = limit("log not replayed or not fetched", 64<<20, "bytes; four segments, which a busy server "+
+		"writes in "+
+		"seconds")
+	loggedByte = limit("time of a byte of the server's log", 1e-8,
+		"seconds, of formatting, writing and collecting; a line of 200 bytes takes some 2 µs")
+	talkingLeast = limit("sessions between two transactions", 1,
+		"on average, idle for less than a tenth of a second; fewer are nobody's operation")
+	tinyPerS = limit("transactions of a session", 50,
+		"a second; an operation that a user waits for does not need so many")
 	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")
 )

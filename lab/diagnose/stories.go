@@ -18,6 +18,9 @@ type Story struct {
 	Share   float64 `json:"share"` // of the time of all sessions
 	Victims int     `json:"victims_most"`
 	LongS   float64 `json:"longest_s"`
+	// FromS and ToS are when it was seen first and last, since the beginning.
+	FromS float64 `json:"from_s"`
+	ToS   float64 `json:"to_s"`
 	// Statements of the victims, those that lost most first.
 	Statements []Part `json:"statements"`
 	// Tree at the moment with the most victims.
@@ -32,7 +35,11 @@ type Root struct {
 	Client      bool    `json:"waits_for_its_client"`
 	LongXactS   float64 `json:"longest_transaction_s"`
 	LongGapS    float64 `json:"longest_gap_s"` // of those who wait for their client
-	class       waits.Class
+	// Prepared is set where no session holds the lock but a prepared transaction.
+	Prepared *Prepared `json:"prepared,omitempty"`
+	// Process is the kind of a process of the server that holds it and serves no client.
+	Process string `json:"process,omitempty"`
+	class   waits.Class
 }
 
 // story while it is collected.
@@ -49,18 +56,18 @@ func (b *book) takeLocks(l lockLook, some func(pid int) bool) {
 	for _, one := range l.blocked {
 		blocked[one.PID] = one
 	}
-	victims := map[int][]waits.Blocked{} // by root
+	victims := map[root][]waits.Blocked{}
 	for _, one := range l.blocked {
 		if some != nil && !some(one.PID) {
 			continue
 		}
-		root := rootOf(one, blocked)
-		victims[root] = append(victims[root], one)
+		at := rootOf(one, blocked)
+		victims[at] = append(victims[at], one)
 	}
 	victimsNow := map[*story]int{}
-	for root, all := range victims {
+	for at, all := range victims {
 		slices.SortFunc(all, func(a, b waits.Blocked) int { return int(b.For - a.For) })
-		b.addStory(root, all, l, victimsNow)
+		b.addStory(at, all, l, victimsNow)
 	}
 	for s, n := range victimsNow {
 		s.Victims = max(s.Victims, n)
@@ -69,24 +76,33 @@ func (b *book) takeLocks(l lockLook, some func(pid int) bool) {
 
 // rootOf follows the blockers of a session to one that is not blocked. In a deadlock that is not resolved yet it is the
 // last one reached.
-func rootOf(one waits.Blocked, blocked map[int]waits.Blocked) int {
+func rootOf(one waits.Blocked, blocked map[int]waits.Blocked) root {
 	met := map[int]bool{}
 	for {
 		if len(one.Blockers) == 0 || met[one.PID] {
-			return one.PID
+			return root{pid: one.PID}
 		}
 		met[one.PID] = true
 		blocker := one.Blockers[0]
 		next, is := blocked[blocker]
 		if !is {
-			return blocker
+			if blocker == 0 && one.Prepared != nil {
+				return root{0, one.Prepared.GID}
+			}
+			return root{pid: blocker}
 		}
 		one = next
 	}
 }
 
-func (b *book) addStory(root int, victims []waits.Blocked, l lockLook, victimsNow map[*story]int) {
-	blocker := rootIn(root, l)
+// root of a tree: a process, or a prepared transaction, which has none.
+type root struct {
+	pid int
+	gid string
+}
+
+func (b *book) addStory(at root, victims []waits.Blocked, l lockLook, victimsNow map[*story]int) {
+	blocker := rootIn(at, victims, l)
 	object := objectOf(victims)
 	key := strings.Join([]string{blocker.Application, blocker.Does, blocker.Statement, object}, "\x00")
 	s := b.stories[key]
@@ -94,8 +110,12 @@ func (b *book) addStory(root int, victims []waits.Blocked, l lockLook, victimsNo
 		if len(b.stories) >= storiesMost {
 			return // at most a hundred stories; the ledger has the rest
 		}
-		s = &story{Story: Story{Object: object, Root: blocker}, statements: amounts{}}
+		s = &story{Story: Story{Object: object, Root: blocker, FromS: l.at.Seconds()}, statements: amounts{}}
 		b.stories[key] = s
+	}
+	s.ToS = l.at.Seconds()
+	if blocker.Prepared != nil {
+		s.Root.Prepared = blocker.Prepared // its age grows
 	}
 	s.Root.LongXactS = max(s.Root.LongXactS, blocker.LongXactS)
 	s.Root.LongGapS = max(s.Root.LongGapS, blocker.LongGapS)
@@ -106,15 +126,19 @@ func (b *book) addStory(root int, victims []waits.Blocked, l lockLook, victimsNo
 		s.statements.add(normalizedText(l.sessions[v.PID].Query), l.covers.Seconds())
 	}
 	if victimsNow[s] > s.Victims {
-		s.Tree = tree(root, blocker, victims, l)
+		s.Tree = tree(at.pid, blocker, victims, l)
 	}
 }
 
-func rootIn(pid int, l lockLook) Root {
-	s, found := l.sessions[pid]
+func rootIn(at root, victims []waits.Blocked, l lockLook) Root {
+	s, found := l.sessions[at.pid]
+	process, ofServer := l.background[at.pid]
 	switch {
-	case pid == 0:
-		return Root{Application: "a prepared transaction", Does: "is not committed"}
+	case at.pid == 0:
+		return preparedRoot(at.gid, victims)
+	case !found && ofServer:
+		return Root{Application: process.Kind, Does: "waits for " + process.Wait().String(), Process: process.Kind,
+			Statement: normalizedText(process.Query), LongXactS: process.ForS, class: process.Wait().Class()}
 	case !found:
 		return Root{Application: "?", Does: "has ended since, or is a process of the server"}
 	}
@@ -132,6 +156,19 @@ func rootIn(pid int, l lockLook) Root {
 		r.Does = "runs"
 	default:
 		r.Does = "waits for " + s.Wait.String()
+	}
+	return r
+}
+
+// preparedRoot is a prepared transaction; its name is not known where it ended before it was looked up.
+func preparedRoot(gid string, victims []waits.Blocked) Root {
+	r := Root{Application: "a prepared transaction", Does: "is prepared and not committed",
+		Prepared: &Prepared{}}
+	for _, v := range victims {
+		if p := v.Prepared; p != nil && p.GID == gid {
+			r.Application = "prepared transaction " + gid
+			r.Prepared = &Prepared{p.GID, p.Owner, p.Database, p.For.Seconds(), p.XIDs, p.Holds}
+		}
 	}
 	return r
 }

@@ -31,6 +31,8 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	if err := d.hostText(&b); err != nil {
 		return err
 	}
+	d.backgroundText(&b)
+	d.settingsText(&b)
 	d.restText(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -137,9 +139,8 @@ func (d *Diagnosis) storiesText(b *strings.Builder) {
 	}
 	b.WriteString("\nWHO BLOCKS WHOM\n")
 	for _, s := range d.Stories[:min(storiesShown, len(d.Stories))] {
-		fmt.Fprintf(b, "  %.1f s lost (%s) by up to %d sessions, one waited %.1f s, for "+
-			"%s\n", s.LostS, human.Percent(s.Share),
-			s.Victims, s.LongS, s.Object)
+		fmt.Fprintf(b, "  %.2f minutes lost (%s) by up to %d sessions, one waited %.1f s, seen from %.0f s to %.0f s, "+
+			"for %s\n", s.LostS/60, human.Percent(s.Share), s.Victims, s.LongS, s.FromS, s.ToS, s.Object)
 		for _, line := range s.Tree {
 			fmt.Fprintf(b, "    %s\n", line)
 		}

@@ -61,8 +61,12 @@ type watch struct {
 	session           *cpu.ScheduleFile // of our session's process; nil: not visible
 	queued            time.Duration     // what our session's process had waited for a processor
 	census            waits.Census      // with most sessions
-	ran               time.Duration     // what our session's process had run
-	lookRan           *time.Duration    // for the last look; nil: not visible
+	background        background
+	settings          *Settings // nil: not read
+	indexed           map[string]indexes
+	talking           float64        // idle sessions that were at work a moment before, added up over the censuses
+	ran               time.Duration  // what our session's process had run
+	lookRan           *time.Duration // for the last look; nil: not visible
 	costs             []time.Duration
 	locks             atomic.Bool  // somebody waits for a lock
 	connected         atomic.Int64 // sessions at the last census
@@ -299,10 +303,13 @@ func (w *watch) takeCensus(ctx context.Context) error {
 	}
 	w.connected.Store(int64(c.All))
 	if w.host != nil {
-		w.machineTook = onThread(func() { w.host.read(c.PIDs) })
+		w.machineTook = onThread(func() { w.host.read(c) })
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.background.take(c.Background)
+	w.book.checkpointing = w.background.checkpointing
+	w.talking += float64(c.Talking)
 	if c.All >= w.census.All {
 		w.census = c
 	}
@@ -337,12 +344,13 @@ func (w *watch) lookAtLocks(ctx context.Context, covers time.Duration) error {
 	if err != nil {
 		return err
 	}
-	l := lockLook{covers: covers, blocked: blocked, sessions: map[int]waits.Session{}}
+	l := lockLook{at: time.Since(w.began), covers: covers, blocked: blocked, sessions: map[int]waits.Session{}}
 	for _, s := range all {
 		l.sessions[s.PID] = s
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	l.background = w.background.now
 	w.book.takeLocks(l, nil)
 	for name, b := range w.operations {
 		b.takeLocks(l, func(pid int) bool { return w.served[pid] == name })

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"plimsoll/lab/diagnose"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/stats"
@@ -69,7 +70,7 @@ func costlyFindings(r *result.Result) (costly []result.TimeCause) {
 		return nil
 	}
 	for _, f := range r.Diagnosis.Findings {
-		if f.Price != nil && *f.Price >= findingShare {
+		if f.Price != nil && *f.Price >= findingShare && f.Name != diagnose.NoReason {
 			costly = append(costly, f)
 		}
 	}

@@ -176,7 +176,13 @@ func (l *ledgers) causes() []result.TimeCause {
 	for j := range l.found.Findings {
 		all = append(all, l.cause(&l.found.Findings[j]))
 	}
-	slices.SortStableFunc(all, func(a, b result.TimeCause) int { return cmp.Compare(priceOf(b), priceOf(a)) })
+	rank := func(c result.TimeCause) float64 { // that no reason was found stands behind those that were
+		if c.Name == diagnose.NoReason {
+			return -2
+		}
+		return priceOf(c)
+	}
+	slices.SortStableFunc(all, func(a, b result.TimeCause) int { return cmp.Compare(rank(b), rank(a)) })
 	return all
 }
 

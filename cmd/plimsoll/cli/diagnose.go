@@ -31,7 +31,10 @@ func (a *app) addDiagnose(root *cobra.Command) {
                   evidence, what it is not, the expected gain, and what to run next
   ledger          where the sessions' time goes: processor, waiting for a processor, locks, log,
                   disk, client …; it adds up to 100 %, with a line for what nothing explains
-  lock stories    who waits for whom, and what the lock's holder does meanwhile
+  lock stories    who waits for whom, and what the lock's holder does meanwhile; keys of advisory
+                  locks, and prepared transactions by name
+  the server      its own processes, who uses its processors, and settings that differ by role,
+                  database and table
   contradictions  pairs of measurements that should agree and do not
 
 It works on any server, with or without the ERP. The user needs the role pg_monitor and no more;

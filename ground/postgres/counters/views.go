@@ -46,6 +46,9 @@ const (
 	Indexes      = "pg_stat_user_indexes"
 	ObjectReads  = "pg_statio_all_tables" // and _indexes
 	Replicas     = "pg_stat_replication"
+	Recovery     = "replay of this standby"
+	Slots        = "pg_replication_slots"
+	SlotWork     = "pg_stat_replication_slots"
 	CatalogSizes = "catalog sizes"
 	TempFiles    = "pg_ls_tmpdir"
 	WaitSamples  = "pg_wait_sampling_profile"
@@ -107,6 +110,18 @@ var views = []view{
 			'replay_lag_s', extract(epoch FROM replay_lag)::float8,
 			'behind_bytes', pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8)
 		FROM pg_stat_replication WHERE NOT pg_is_in_recovery()`},
+	{name: Recovery, passing: true, sql: `SELECT 'this', 'this', jsonb_build_object(
+			'paused', pg_is_wal_replay_paused()::int,
+			'behind_bytes', pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())::float8,
+			'late_s', extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8)
+		WHERE pg_is_in_recovery()`},
+	{name: Slots, passing: true, sql: `SELECT slot_name, coalesce(plugin, slot_type), jsonb_build_object(
+			'active', active::int, 'xids', age(xmin), 'catalog_xids', age(catalog_xmin),
+			'kept_bytes', pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+				ELSE pg_current_wal_lsn() END, restart_lsn)::float8)
+		FROM pg_replication_slots LIMIT 200`},
+	{name: SlotWork, passing: true, sql: `SELECT slot_name, slot_name, to_jsonb(s) FROM pg_stat_replication_slots s
+		LIMIT 200`},
 	{name: CatalogSizes, passing: true,
 		sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
 		FROM pg_class WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_depend', 'pg_index', 'pg_statistic')

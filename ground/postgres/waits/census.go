@@ -15,14 +15,39 @@ type Census struct {
 	All, Idle  int
 	AllAllowed int // max_connections
 	Remote     int // of clients on other machines
+	// Own are those of this database.
+	Own      []int
+	Database string
+	// Talking are idle sessions whose last statement ended a moment ago.
+	Talking int
+	// Background are the server's own processes.
+	Background []Process
 }
+
+// Process of the server that serves no client.
+type Process struct {
+	PID      int     `json:"pid"`
+	Kind     string  `json:"kind"` // as pg_stat_activity names it
+	Database string  `json:"database"`
+	Type     string  `json:"type"` // of its wait event
+	Event    string  `json:"event"`
+	Query    string  `json:"query"` // what an autovacuum worker does, without values of users
+	ForS     float64 `json:"for_s"` // of its transaction
+}
+
+// Wait is what it waits for.
+func (p Process) Wait() Event { return Event{p.Type, p.Event} }
+
+// Idle: it waits for work.
+func (p Process) Idle() bool { return p.Wait().Class() == Idle }
 
 //go:embed census.sql
 var censusSQL string
 
 // TakeCensus counts all but this connection and one application.
 func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
-	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote)
+	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote,
+		&c.Own, &c.Database, &c.Talking, &c.Background)
 	if err != nil {
 		err = fmt.Errorf("count the sessions: %w", err)
 	}

@@ -1,5 +1,19 @@
--- All of the server's client processes, how many of them are idle, and how many belong to clients of other machines.
+-- All of the server's client processes, how many of them are idle, how many belong to clients of other machines, which
+-- are of this database, and how many of the idle ones began to idle a moment ago; and the server's other processes.
+WITH a AS MATERIALIZED (
+    SELECT pid, datname, application_name, client_addr, backend_type, state, state_change, wait_event_type, wait_event,
+        CASE WHEN backend_type = 'autovacuum worker' THEN left(query, 200) END AS query, xact_start
+    FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+), c AS (
+    SELECT * FROM a WHERE backend_type = 'client backend' AND application_name <> $1
+)
 SELECT coalesce(array_agg(pid), '{}'), count(*)::int, count(*) FILTER (WHERE state = 'idle')::int,
     current_setting('max_connections')::int,
-    count(*) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1'))::int
-FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> $1
+    count(*) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1'))::int,
+    coalesce(array_agg(pid) FILTER (WHERE datname = current_database()), '{}'), current_database(),
+    count(*) FILTER (WHERE state = 'idle' AND clock_timestamp() - state_change < '100ms')::int,
+    coalesce((SELECT jsonb_agg(jsonb_build_object('pid', pid, 'kind', backend_type, 'database', coalesce(datname, ''),
+        'type', coalesce(wait_event_type, ''), 'event', coalesce(wait_event, ''), 'query', coalesce(query, ''),
+        'for_s', coalesce(extract(epoch FROM clock_timestamp() - xact_start), 0)))
+        FROM a WHERE backend_type <> 'client backend'), '[]')
+FROM c

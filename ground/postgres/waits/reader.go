@@ -124,7 +124,7 @@ func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
 		var changed, begun *time.Time
 		var now time.Time
 		if err := row.Scan(&s.PID, &s.Application, &user, &s.State, &waitType, &wait, &text, &changed, &begun,
-			&now); err != nil {
+			&now, &s.Role, &s.Database); err != nil {
 			return s, err
 		}
 		s.User, s.Wait, s.Query = known(user), Event{Type: known(waitType), Name: known(wait)}, cut(string(text))
@@ -165,18 +165,22 @@ const (
 	colStateChange
 	colXactStart
 	colNow
+	colRole
+	colDatabase
 	columns
 )
 
 func (r *Reader) session(row [][]byte) (s Session, err error) {
-	if len(row) != columns || len(row[colPID]) != 4 || len(row[colNow]) != 8 {
+	if len(row) != columns || len(row[colPID]) != 4 || len(row[colNow]) != 8 || len(row[colRole]) != 4 ||
+		len(row[colDatabase]) != 4 {
 		return s, errors.New("unexpected result columns")
 	}
 	now := row[colNow]
 	return Session{PID: int(int32(binary.BigEndian.Uint32(row[colPID]))), Application: r.text(row[colApplication]),
 		User: r.text(row[colUser]), State: r.text(row[colState]),
-		Wait:    Event{Type: r.text(row[colWaitType]), Name: r.text(row[colWait])},
-		Query:   r.text(row[colQuery]),
+		Wait:  Event{Type: r.text(row[colWaitType]), Name: r.text(row[colWait])},
+		Query: r.text(row[colQuery]),
+		Role:  binary.BigEndian.Uint32(row[colRole]), Database: binary.BigEndian.Uint32(row[colDatabase]),
 		InState: since(now, row[colStateChange]), InXact: since(now, row[colXactStart])}, nil
 }
 

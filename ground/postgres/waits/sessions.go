@@ -20,6 +20,8 @@ type Session struct {
 	Query       string // of an idle transaction, its last one
 	InState     time.Duration
 	InXact      time.Duration
+	// Role and Database by their numbers.
+	Role, Database uint32
 }
 
 // Idle in a transaction: the server waits for the client.
@@ -52,7 +54,14 @@ type Blocked struct {
 	Object   string
 	Page     int // -1: not a row's
 	Tuple    int
+	// Key of an advisory lock, or of the lock of an object that is no table.
+	Key string
+	// Prepared is the prepared transaction that holds what is waited for, if one does.
+	Prepared *Prepared
 }
+
+// NotifyQueue is the Key of the lock that commits with NOTIFY take.
+const NotifyQueue = "the queue of NOTIFY"
 
 // Row is where the awaited row lies; empty: unknown, or not a row.
 func (b Blocked) Row() string {
@@ -69,6 +78,10 @@ func (b Blocked) On() string {
 		return fmt.Sprintf("a row of %s (%s)", b.Object, b.Row())
 	case b.Object != "":
 		return b.Object
+	case b.Event == "advisory" && b.Key != "":
+		return "the advisory lock " + b.Key
+	case b.Key != "":
+		return b.Key
 	case b.Event == "transactionid":
 		return "a row that another transaction changed"
 	case b.Event == "":
@@ -90,12 +103,12 @@ func LookAtLocks(ctx context.Context, conn *pgx.Conn) ([]Blocked, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read who blocks whom: %w", err)
 	}
-	return all, nil
+	return all, nameHolders(ctx, conn, all)
 }
 
 func blocked(row pgx.CollectableRow) (b Blocked, err error) {
 	var waited float64
-	err = row.Scan(&b.PID, &b.Event, &b.Blockers, &waited, &b.Kind, &b.Object, &b.Page, &b.Tuple)
+	err = row.Scan(&b.PID, &b.Event, &b.Blockers, &waited, &b.Kind, &b.Object, &b.Page, &b.Tuple, &b.Key)
 	b.For = seconds(waited)
 	return b, err
 }

@@ -1,0 +1,187 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/postgres/counters"
+)
+
+// Settings that differ from the server's, of roles, databases and tables, and what runs for each statement.
+type Settings struct {
+	Differ       []Setting `json:"differ"`
+	PerStatement []Setting `json:"per_statement"`
+}
+
+// Setting with the value that it has for somebody.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Server is the value that others have; empty: not known, or a table's own.
+	Server string `json:"server"`
+	// Of whom it is: "role app", "database shop", "table public.orders", "the server".
+	Of string `json:"of"`
+	// Says what it does to statements.
+	Says string `json:"says"`
+
+	user  roleIn // 0: any
+	table string
+}
+
+func (s Setting) text() string {
+	server := ""
+	if s.Server != "" && s.Server != s.Value {
+		server = " (others: " + s.Server + ")"
+	}
+	return fmt.Sprintf("%s = %s%s of %s: %s", s.Name, s.Value, server, s.Of, s.Says)
+}
+
+const (
+	userSettingsSQL = `SELECT s.setdatabase, s.setrole, coalesce(d.datname::text, ''), coalesce(r.rolname::text, ''),
+		unnest(s.setconfig) FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase
+		LEFT JOIN pg_roles r ON r.oid = s.setrole LIMIT 1000`
+	serverSettingsSQL = `SELECT name, coalesce(reset_val, ''), coalesce(unit, ''), coalesce(boot_val, '')
+		FROM pg_settings`
+	tableSettingsSQL = `SELECT n.nspname || '.' || c.relname, unnest(c.reloptions) FROM pg_class c
+		JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.reloptions IS NOT NULL AND c.relkind IN ('r', 'm', 'p') LIMIT 1000`
+)
+
+// serverSetting is what a session has that sets nothing itself.
+type serverSetting struct{ value, unit, boot string }
+
+// readSettings of roles, databases, tables and the server. Values are shown of known settings alone: others may hold
+// secrets.
+func readSettings(ctx context.Context, conn *pgx.Conn) (*Settings, error) {
+	server := map[string]serverSetting{}
+	var name string
+	var one serverSetting
+	rows, err := conn.Query(ctx, serverSettingsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	if _, err := pgx.ForEachRow(rows, []any{&name, &one.value, &one.unit, &one.boot}, func() error {
+		server[name] = one
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	s := &Settings{Differ: []Setting{}, PerStatement: []Setting{}}
+	if rows, err = conn.Query(ctx, userSettingsSQL); err != nil {
+		return nil, fmt.Errorf("read settings of roles: %w", err)
+	}
+	var user roleIn
+	var database, role, assignment string
+	if _, err := pgx.ForEachRow(rows, []any{&user.database, &user.role, &database, &role, &assignment}, func() error {
+		s.ofUser(user, database, role, assignment, server)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read settings of roles: %w", err)
+	}
+	if rows, err = conn.Query(ctx, tableSettingsSQL); err != nil {
+		return nil, fmt.Errorf("read settings of tables: %w", err)
+	}
+	var table string
+	if _, err := pgx.ForEachRow(rows, []any{&table, &assignment}, func() error {
+		s.ofTable(table, assignment)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read settings of tables: %w", err)
+	}
+	s.ofServer(server)
+	return s, nil
+}
+
+func (s *Settings) ofUser(user roleIn, database, role, assignment string, server map[string]serverSetting) {
+	name, value, _ := strings.Cut(assignment, "=")
+	of := ""
+	switch {
+	case role != "" && database != "":
+		of = "role " + role + " in database " + database
+	case role != "":
+		of = "role " + role
+	case database != "":
+		of = "database " + database
+	default:
+		of = "all roles"
+	}
+	others := server[name]
+	one := Setting{Name: name, Value: value, Server: others.value + others.unit, Of: of, user: user}
+	if one.Says = perStatement(name, value, others.unit); one.Says != "" {
+		s.PerStatement = append(s.PerStatement, one)
+		return
+	}
+	if one.Says = saysOf(name, value); one.Says != "" && !sameValue(value, others) {
+		s.Differ = append(s.Differ, one)
+	}
+}
+
+func (s *Settings) ofTable(table, assignment string) {
+	name, value, _ := strings.Cut(assignment, "=")
+	if says := saysOfTable(name, value); says != "" {
+		s.Differ = append(s.Differ, Setting{Name: name, Value: value, Of: "table " + table, Says: says, table: table})
+	}
+}
+
+// ofServer are settings of the whole server that keep the planner from a usual way, and what runs for each statement.
+func (s *Settings) ofServer(all map[string]serverSetting) {
+	for name, one := range all {
+		set := Setting{Name: name, Value: one.value + one.unit, Server: one.value + one.unit, Of: "the server"}
+		if set.Says = perStatement(name, one.value, one.unit); set.Says != "" {
+			s.PerStatement = append(s.PerStatement, set)
+		}
+		if strings.HasPrefix(name, "enable_") && isOff(one.value) && !isOff(one.boot) {
+			set.Says = saysOf(name, one.value)
+			s.Differ = append(s.Differ, set)
+		}
+	}
+	byName := func(a, b Setting) int { return strings.Compare(a.Name+a.Of, b.Name+b.Of) }
+	slices.SortFunc(s.PerStatement, byName)
+	slices.SortFunc(s.Differ, byName)
+}
+
+func isOff(value string) bool {
+	return slices.Contains([]string{"off", "false", "no", "0", "f", "n"}, strings.ToLower(value))
+}
+
+func isOn(value string) bool {
+	return slices.Contains([]string{"on", "true", "yes", "1", "t", "y"}, strings.ToLower(value))
+}
+
+// sameValue as the server has: what our own session may have from its role or database is not compared.
+func sameValue(value string, server serverSetting) bool {
+	return strings.EqualFold(value, server.value) && strings.EqualFold(value, server.boot) ||
+		isOn(value) && isOn(server.value) && isOn(server.boot) ||
+		isOff(value) && isOff(server.value) && isOff(server.boot)
+}
+
+// ofTableText are the settings of a table, as evidence.
+func (m *measured) ofTableText(table string) (lines []string) {
+	if m.settings == nil {
+		return nil
+	}
+	for _, s := range m.settings.Differ {
+		if s.table == table {
+			lines = append(lines, s.text())
+		}
+	}
+	return lines
+}
+
+// mostBy is the statement that pg_stat_statements counts most of something for, as words; empty: not counted.
+func (m *measured) mostBy(column string) string {
+	best, most := "", 0.0
+	for _, key := range m.delta.Keys(counters.Statements) {
+		if n := m.delta.Grew(counters.Statements, key, column); n != nil && *n > most {
+			best, most = key, *n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; most by: " + normalizedText(m.delta.Label(counters.Statements, best))
+}
