@@ -39,7 +39,7 @@ var lockContention = cause{
 	find: func(m *measured) (*Finding, string) {
 		f := m.blockedBy(func(s Story) bool {
 			return !s.Root.Client && s.Root.class != waits.WAL && s.Root.class != waits.Standby &&
-				!m.explained[s.Root.Statement]
+				!m.explained[s.Root.Statement] && !(m.notifyS > 0 && s.Object == "a lock (object)")
 		})
 		if f == nil {
 			return nil, ""

@@ -74,7 +74,7 @@ var wholeTables = cause{
 			}
 			u := m.uses(work, statementsOn(table, queries))
 			can := *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)
-			return &Finding{
+			f := &Finding{
 				Price: new(min(u.share, can)), Title: "Statements read all of " + table, explains: u.statements,
 				Statements: m.book.full(u.statements),
 				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
@@ -85,6 +85,8 @@ var wholeTables = cause{
 					"filter needs an index on the filter's columns",
 					"plimsoll advise --for 1m    names the index, if a condition on the columns tells which"},
 			}
+			f.Evidence = append(f.Evidence, m.within(u.largest)...)
+			return f
 		})
 	},
 }

@@ -90,6 +90,7 @@ var longStatements = cause{
 			f.explains = append(f.explains, one.Name)
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
 				human.Percent(share), longStatement.Value, one.Name))
+			f.Evidence = append(f.Evidence, m.within(one.Name)...)
 		}
 		return f, ""
 	},

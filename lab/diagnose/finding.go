@@ -7,6 +7,9 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/client"
+	"plimsoll/lab/diagnose/plan"
+	"plimsoll/lab/diagnose/statement"
 )
 
 // Finding is a cause of lost time, with its price.
@@ -66,6 +69,16 @@ type measured struct {
 	log                  *ServerLog      // nil: not readable
 	explained            map[string]bool // statements whose work a problem explains
 	explainedLog         map[string]bool // and what they wait for the log
+	inside               statement.Inside
+	statements           []statement.Account // with their samples
+	byMatch              map[string][]string // statements of the samples
+	plans                []*plan.Plan
+	changes              []plan.Change
+	remarks              []remark
+	half                 client.Half
+	notifyS              float64         // that sessions waited for the lock of NOTIFY
+	constant             bool            // the number of connections never changed
+	repeated             map[string]bool // statements of which a problem explains the gaps, too
 }
 
 // cause describes itself: a new cause needs one entry in the list and nothing else.
@@ -82,9 +95,10 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, clientGaps, largeResults, catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
-	staleStatistics, wholeTables, unusedIndexes, spills, bulkWriting, longStatements, lockContention, quota, stolen,
-	processorsByOthers, processorsFull, connectionStorm, diskByOthers, standbyConfirms,
+	notifyLock, lockOfIdleClient, sentAgain, clientGaps, largeResults, jitCompiles, planningTakes, hiddenWork, functionsWithin, missingWorkers,
+	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
+	staleStatistics, indexNotUsed, allPartitions, deepOffset, wholeTables, planChanged, unusedIndexes, spills, bulkWriting, longStatements, lockContention, quota, stolen,
+	processorsByOthers, processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms,
 	logFlush, reading, innerLocks, otherProcesses,
 	toldToWait, fullCoreNote, standstill,
 }

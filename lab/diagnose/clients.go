@@ -1,0 +1,74 @@
+package diagnose
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/waits"
+)
+
+// Commits that notify queue for one lock of the whole server: that of an object which does not exist, in no database.
+const notifySQL = `SELECT count(*)::int FROM pg_locks WHERE locktype = 'object' AND database = 0
+	AND classid = 'pg_database'::regclass AND objid = 0 AND NOT granted`
+
+// waitForNotify counts the sessions that wait for it, where any waits for a lock of an object.
+func (w *watch) waitForNotify(ctx context.Context, blocked []waits.Blocked) (n int, err error) {
+	if !slices.ContainsFunc(blocked, func(b waits.Blocked) bool { return b.Event == "object" }) {
+		return 0, nil
+	}
+	err = w.slow.QueryRow(ctx, notifySQL).Scan(&n)
+	return n, err
+}
+
+// Locks that serializable transactions alone have.
+const predicateSQL = `SELECT count(*) FROM pg_locks WHERE mode = 'SIReadLock'`
+
+// readPredicateLocks once, at the end.
+func (w *watch) readPredicateLocks(ctx context.Context, conn *pgx.Conn) error {
+	var n int64
+	if err := conn.QueryRow(ctx, predicateSQL).Scan(&n); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.half.PredicateLocks = &n
+	return nil
+}
+
+// addClients to the measured: the client's half.
+func (m *measured) addClients(w *watch) {
+	m.half, m.notifyS, m.constant = w.half, w.notify, w.fewest == w.census.All
+	h := &m.half
+	h.Repeated = w.clients.Repeated()
+	h.TransactionsPerS = m.transactions()
+	h.SessionsPerS = m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "sessions"))
+	if gap := m.book.short.mean(); gap != nil {
+		h.GapMS = new(1000 * gap.Seconds())
+	}
+	if all := m.transactions(); all != nil && *all > 0 {
+		if aborts := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "xact_rollback")); aborts != nil {
+			h.RolledBack = new(*aborts / *all)
+		}
+		if t := m.inside.Totals; t != nil && t.LastedS > 0 {
+			h.StatementsEach = new(t.Calls / t.LastedS / *all)
+		}
+	}
+}
+
+// repeatedGaps are the share of the time of gaps behind statements that a problem names already.
+func (m *measured) repeatedGaps() (share float64) {
+	for key, w := range m.book.events {
+		if !key.gap {
+			continue
+		}
+		for text, seconds := range w.statements {
+			if m.repeated[text] {
+				share += seconds / max(m.ledger.TotalS, 1e-9)
+			}
+		}
+	}
+	return share
+}
