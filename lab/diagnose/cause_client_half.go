@@ -29,12 +29,16 @@ var sentAgain = cause{
 				continue
 			}
 			best = &Finding{Price: &share, Title: "One statement is sent again and again for parts of a whole (N+1)",
-				Mechanism: "A program that asks for each row by itself pays a round trip, a plan and a snapshot for each, " +
+				Mechanism: "A program that asks for each row by itself pays a round trip, a plan and a snapshot for " +
+					"each, " +
 					"and keeps its transaction and locks meanwhile. One statement for all rows pays once.",
-				Evidence: append(one.evidence, fmt.Sprintf("%s of the time is this statement and the gaps behind it: %s",
+				Evidence: append(one.evidence, fmt.Sprintf("%s of the time is this statement and the gaps behind "+
+					"it: %s",
 					human.Percent(share), one.text)),
-				Excluded: []string{"each call is quick: not the plan of the statement is the reason, but the number of calls"},
-				Next: []string{"find the loop that sends it; fetch the rows at once: JOIN, WHERE key = ANY($1), or what the " +
+				Excluded: []string{"each call is quick: not the plan of the statement is the reason, but the number " +
+					"of calls"},
+				Next: []string{"find the loop that sends it; fetch the rows at once: JOIN, WHERE key = ANY($1), or " +
+					"what the " +
 					"program's library calls eager loading",
 					"for rows that are written: INSERT of many rows, COPY, or the protocol's pipeline"},
 				explains: []string{one.text}, Statements: m.book.full([]string{one.text})}
@@ -62,7 +66,8 @@ func (m *measured) seenAgain() (all []again) {
 		if float64(r.Most) < repeatsLeast.Value || unplanned(r.Statement) {
 			continue
 		}
-		all = append(all, again{r.Statement, []string{fmt.Sprintf("the samples saw it begin at least %d times within one "+
+		all = append(all, again{r.Statement, []string{fmt.Sprintf("the samples saw it begin at least %d times "+
+			"within one "+
 			"transaction, and again in %s", r.Most, human.Count(r.Transactions, "transaction"))}})
 	}
 	return all
@@ -77,7 +82,8 @@ func (m *measured) countedAgain() (all []again) {
 			continue
 		}
 		if parent := m.parentOf(l); parent != nil {
-			all = append(all, again{texts[0], []string{fmt.Sprintf("%.0f calls, for %.0f rows of %.0f calls of: %s", *l.Calls,
+			all = append(all, again{texts[0], []string{fmt.Sprintf("%.0f calls, for %.0f rows of %.0f calls of: "+
+				"%s", *l.Calls,
 				*parent.PerCall.Rows**parent.Calls, *parent.Calls, normalizedText(parent.Text))}})
 			continue
 		}
@@ -86,7 +92,8 @@ func (m *measured) countedAgain() (all []again) {
 			continue
 		}
 		if each := *l.Calls / (*rate * lasted); each >= repeatsLeast.Value {
-			all = append(all, again{texts[0], []string{fmt.Sprintf("%.0f calls for each of the server's transactions", each)}})
+			all = append(all, again{texts[0], []string{fmt.Sprintf("%.0f calls for each of the server's "+
+				"transactions", each)}})
 		}
 	}
 	return all
@@ -126,10 +133,13 @@ var notifyLock = cause{
 			}
 		}
 		return &Finding{
-			Price: new(waited / max(m.ledger.TotalS, 1e-9)), Title: "Commits wait for each other to send notifications (NOTIFY)",
+			Price: new(waited / max(m.ledger.TotalS, 1e-9)), Title: "Commits wait for each other to send " +
+				"notifications (NOTIFY)",
 			Mechanism: "A transaction that has used NOTIFY takes one lock of the whole server at its commit, so that " +
-				"notifications keep its order. All such commits, of all databases, run one after the other, flush included.",
-			Evidence: []string{"sessions wait for the lock of object 0 of class pg_database in no database, which is that of " +
+				"notifications keep its order. All such commits, of all databases, run one after the other, flush " +
+				"included.",
+			Evidence: []string{"sessions wait for the lock of object 0 of class pg_database in no database, which " +
+				"is that of " +
 				"NOTIFY"},
 			Excluded: []string{"neither rows nor tables are contended"},
 			Next: []string{"notify less: once for many changes, from one session that polls a table of events",
@@ -148,26 +158,32 @@ var rolledBack = cause{
 		}
 		f := &Finding{
 			Title: "Transactions are rolled back",
-			Mechanism: "What a transaction has read and written until then is lost, and most programs do it again. The " +
+			Mechanism: "What a transaction has read and written until then is lost, and most programs do it again. " +
+				"The " +
 				"server counts it as work.",
-			Evidence: []string{fmt.Sprintf("%s of the transactions are rolled back, of %s a second", human.Percent(*share),
+			Evidence: []string{fmt.Sprintf("%s of the transactions are rolled back, of %s a "+
+				"second", human.Percent(*share),
 				text(m.half.TransactionsPerS, "%.0f"))},
 			Excluded: []string{},
-			Next: []string{"the server's log names the errors (log_min_messages, %e in log_line_prefix is their SQLSTATE)",
+			Next: []string{"the server's log names the errors (log_min_messages, %e in log_line_prefix is their " +
+				"SQLSTATE)",
 				"a pool that ends each query with ROLLBACK is counted here as well, and costs nothing"},
 		}
 		repeats := m.addErrors(f)
 		if locks := m.half.PredicateLocks; locks != nil && *locks > 0 {
 			repeats = true
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%d predicate locks are held, which serializable transactions alone "+
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%d predicate locks are held, which serializable "+
+				"transactions alone "+
 				"have", *locks))
-			f.Next = append([]string{"BEGIN READ ONLY for those that only read: they then fail less, and let others fail " +
+			f.Next = append([]string{"BEGIN READ ONLY for those that only read: they then fail less, and let others " +
+				"fail " +
 				"less"}, f.Next...)
 		}
 		if repeats { // otherwise it may be how a program ends what it has read
 			f.Price = share
 			f.Title = "Transactions fail against each other and are done again"
-			f.Next = append([]string{"change the rows that all need last and in the same order, by one UPDATE that computes " +
+			f.Next = append([]string{"change the rows that all need last and in the same order, by one UPDATE that " +
+				"computes " +
 				"the new value; or READ COMMITTED with SELECT … FOR UPDATE where that is enough"}, f.Next...)
 		}
 		return f, ""
@@ -200,9 +216,11 @@ var poolTooSmall = cause{
 		}
 		return &Finding{
 			Title: fmt.Sprintf("All %d connections are busy all of the time", m.census.All),
-			Mechanism: "A pool hands out what it has. Who finds no connection free waits in the program, where the server " +
+			Mechanism: "A pool hands out what it has. Who finds no connection free waits in the program, where the " +
+				"server " +
 				"does not see it.",
-			Evidence: []string{fmt.Sprintf("none of %d connections was idle at any of %d looks, and their number did not "+
+			Evidence: []string{fmt.Sprintf("none of %d connections was idle at any of %d looks, and their number "+
+				"did not "+
 				"change", m.census.All, h.Looks)},
 			Excluded: []string{"the machine has processors to spare, as far as it is visible"},
 			Next: []string{"the pool's own figures: how long does a request wait for a connection?",

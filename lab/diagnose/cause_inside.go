@@ -75,7 +75,8 @@ func (m *measured) largestPart(of func(*statement.Account) float64, doing string
 	}
 	line := fmt.Sprintf("%s of it in: %s", human.Seconds(of(most)), normalizedText(most.Text))
 	if most.Calls != nil && most.MeanMS != nil && *most.Calls > 0 {
-		line = fmt.Sprintf("%.2f ms of %s in each of %.0f calls of: %s", 1000*of(most) / *most.Calls, doing, *most.Calls,
+		line = fmt.Sprintf("%.2f ms of %s in each of %.0f calls of: "+
+			"%s", 1000*of(most) / *most.Calls, doing, *most.Calls,
 			normalizedText(most.Text))
 	}
 	return append([]string{line}, most.Says()...)
@@ -281,13 +282,15 @@ var missingWorkers = cause{
 		}
 		return &Finding{
 			Price: &price, Title: "Plans count on parallel workers that are not available",
-			Mechanism: "The planner chose a plan for several processes. Where no worker is free, one process does all " +
+			Mechanism: "The planner chose a plan for several processes. Where no worker is free, one process does " +
+				"all " +
 				"of it, by a plan that is slower for one.",
 			Evidence: append([]string{fmt.Sprintf("%.0f workers planned and %.0f launched for: %s",
 				worst.Workers.Planned, worst.Workers.Launched, normalizedText(worst.Text))}, worst.Says()...),
 			Excluded: []string{},
 			Next: []string{"raise max_parallel_workers (and max_worker_processes) where processors are idle",
-				"otherwise SET max_parallel_workers_per_gather = 0 for that role: the planner then plans for one process"},
+				"otherwise SET max_parallel_workers_per_gather = 0 for that role: the planner then plans for one " +
+					"process"},
 		}, ""
 	},
 }

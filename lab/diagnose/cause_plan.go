@@ -52,13 +52,15 @@ func planLines(p *plan.Plan) (lines []string) {
 
 var (
 	indexNotUsed = planCause(plan.IndexNotUsed, "An index of %s cannot be used as the statement is written",
-		"An index finds values of its column as they are. A condition on something made of the column, under other rules "+
+		"An index finds values of its column as they are. A condition on something made of the column, under other "+
+			"rules "+
 			"of comparison, or that the planner may not serve by an index, reads every row.")
 	allPartitions = planCause(plan.AllPartitions, "All partitions of %s are read",
 		"The planner leaves out partitions by a condition on the key itself. Without one each is planned, locked and "+
 			"read.")
 	deepOffset = planCause(plan.DeepOffset, "Rows of %s are read only to be skipped",
-		"OFFSET makes the server find all rows before the page, in order, and drop them. The last page costs as much as "+
+		"OFFSET makes the server find all rows before the page, in order, and drop them. The last page costs as "+
+			"much as "+
 			"all of them.")
 )
 
@@ -92,12 +94,15 @@ var planChanged = cause{
 
 func changeFinding(c plan.Change) Finding {
 	f := Finding{Name: changedName, Level: Note, Title: "A statement has another plan than before",
-		Mechanism: "The planner chooses by statistics, settings and values. When they pass a limit, the next call is run " +
+		Mechanism: "The planner chooses by statistics, settings and values. When they pass a limit, the next call " +
+			"is run " +
 			"in another way, all at once.",
 		Evidence: []string{fmt.Sprintf("between %s: %s", c.Between, normalizedText(c.Statement)),
 			"before, " + costText(c.Before)},
-		Excluded: []string{"the statement is the same: names of tables, indexes and the order of its steps are compared"},
-		Next: []string{"was a table filled, analyzed, or an index dropped between the two? SELECT relname, last_analyze, " +
+		Excluded: []string{"the statement is the same: names of tables, indexes and the order of its steps are " +
+			"compared"},
+		Next: []string{"was a table filled, analyzed, or an index dropped between the two? SELECT relname, " +
+			"last_analyze, " +
 			"last_autoanalyze FROM pg_stat_user_tables",
 			"auto_explain.log_min_duration writes the plan of each slow call to the log, which this program reads"}}
 	f.Evidence = append(f.Evidence, planLines(c.Before)...)

@@ -95,9 +95,11 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	notifyLock, lockOfIdleClient, sentAgain, clientGaps, largeResults, jitCompiles, planningTakes, hiddenWork, functionsWithin, missingWorkers,
+	notifyLock, lockOfIdleClient, sentAgain, clientGaps, largeResults, jitCompiles, planningTakes, hiddenWork,
+	functionsWithin, missingWorkers,
 	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
-	staleStatistics, indexNotUsed, allPartitions, deepOffset, wholeTables, planChanged, unusedIndexes, spills, bulkWriting, longStatements, lockContention, quota, stolen,
+	staleStatistics, indexNotUsed, allPartitions, deepOffset, wholeTables, planChanged, unusedIndexes, spills,
+	bulkWriting, longStatements, lockContention, quota, stolen,
 	processorsByOthers, processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms,
 	logFlush, reading, innerLocks, otherProcesses,
 	toldToWait, fullCoreNote, standstill,

@@ -59,7 +59,8 @@ func named(t *testing.T, o Options, name string) (*Diagnosis, Finding) {
 		if i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Name == name }); i >= 0 {
 			return d, d.Findings[i]
 		}
-		t.Logf("findings %+v\nunavailable %+v\nclients %+v\nhidden %+v", d.Findings, d.Unavailable, d.Clients, d.HiddenReads)
+		t.Logf("findings %+v\nunavailable %+v\nclients %+v\nhidden "+
+			"%+v", d.Findings, d.Unavailable, d.Clients, d.HiddenReads)
 		for _, l := range d.Statements {
 			t.Logf("statement %q nested %v: tables %q, triggers %q, waits %+v", l.Text, *l.Nested, l.Tables, l.Triggers,
 				l.Waits)
@@ -87,7 +88,8 @@ func counted(t *testing.T, more map[string]string) string {
 func TestRun_NamesWhatATriggerReads(t *testing.T) {
 	dsn := counted(t, nil)
 	execute(t, clustertest.Connect(t, dsn, "test"), `CREATE TABLE prices (item int, price int);
-		INSERT INTO prices SELECT n, n FROM generate_series(1, 50000) n; CREATE TABLE orders (id int PRIMARY KEY, price int);
+		INSERT INTO prices SELECT n, n FROM generate_series(1, 50000) n;
+		CREATE TABLE orders (id int PRIMARY KEY, price int);
 		INSERT INTO orders VALUES (1, 1); CREATE FUNCTION set_price() RETURNS trigger LANGUAGE plpgsql AS
 		'BEGIN NEW.price := (SELECT max(price) FROM prices WHERE item = NEW.id); RETURN NEW; END';
 		CREATE TRIGGER priced BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION set_price(); ANALYZE`)
@@ -104,7 +106,8 @@ func TestRun_NamesWhatATriggerReads(t *testing.T) {
 	if err := d.Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"INSIDE THE STATEMENTS", "runs the trigger priced", "PLANS of these", "THE CLIENT'S HALF"} {
+	for _, want := range []string{"INSIDE THE STATEMENTS", "runs the trigger priced", "PLANS of these", "THE " +
+		"CLIENT'S HALF"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, b.String())
 		}
@@ -202,7 +205,8 @@ func TestRun_NamesAStatementThatIsSentAgain(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	execute(t, clustertest.Connect(t, dsn, "test"), itemsSQL)
 	load(t, dsn, func(ctx context.Context, conn *pgx.Conn, _ int) error {
-		if _, err := conn.Exec(ctx, "BEGIN; SELECT id FROM items LIMIT 200", pgx.QueryExecModeSimpleProtocol); err != nil {
+		if _, err := conn.Exec(ctx, "BEGIN; SELECT id FROM items LIMIT "+
+			"200", pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
 		for i := range 200 {
@@ -234,7 +238,8 @@ func TestRun_NamesTheLockOfNotify(t *testing.T) {
 	for range sessions { // the first waits for its standby and keeps the lock
 		conn := clustertest.Connect(t, dsn, "shop")
 		go func() {
-			_, _ = conn.Exec(ctx, "SET synchronous_commit = on; BEGIN; SELECT pg_current_xact_id(); NOTIFY news; COMMIT",
+			_, _ = conn.Exec(ctx, "SET synchronous_commit = on; BEGIN; SELECT pg_current_xact_id(); NOTIFY news; "+
+				"COMMIT",
 				pgx.QueryExecModeSimpleProtocol)
 			ended <- struct{}{}
 		}()
@@ -273,7 +278,8 @@ func TestRun_NamesTransactionsThatFailAgainstEachOther(t *testing.T) {
 				return err
 			}
 		}
-		_, failed := conn.Exec(ctx, fmt.Sprintf("UPDATE counts SET n = 0 WHERE id = %d", id), pgx.QueryExecModeSimpleProtocol)
+		_, failed := conn.Exec(ctx, fmt.Sprintf("UPDATE counts SET n = 0 WHERE id = "+
+			"%d", id), pgx.QueryExecModeSimpleProtocol)
 		if failed == nil {
 			failed = errors.New("nothing failed")
 		} else {

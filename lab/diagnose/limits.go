@@ -59,7 +59,8 @@ var (
 	planningLeast = limit("planning of a call", 1,
 		"milliseconds; a statement on a few tables is planned in less")
 	repeatsLeast = limit("statement repeated", 10,
-		"times in one transaction, one after the other; a program that does it fewer times loses less than it would win")
+		"times in one transaction, one after the other; a program that does it fewer times loses less than it would "+
+			"win")
 	rollbacksLeast = limit("rollbacks", 0.05,
 		"share of the transactions; usual errors of users are rarer")
 	workersLeast = limit("parallel workers planned", 10,

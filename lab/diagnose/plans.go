@@ -81,7 +81,8 @@ func (w *watch) firstPlans(ctx context.Context) error {
 // hinted says what right is missing.
 func hinted(err error) string {
 	if strings.HasPrefix(err.Error(), "permission denied") {
-		return err.Error() + " (GRANT pg_read_all_data TO the user shows plans of queries, membership in the role that " +
+		return err.Error() + " (GRANT pg_read_all_data TO the user shows plans of queries, membership in the role " +
+			"that " +
 			"runs it those of all statements)"
 	}
 	return err.Error()
@@ -128,7 +129,8 @@ func (w *watch) askFor(ctx context.Context, conn *pgx.Conn, top []Part, ledgers 
 		}
 	}
 	for key := range wanted {
-		w.missPlans("plan of "+normalizedText(key), "no session shows the whole statement, and the server does not count it")
+		w.missPlans("plan of "+normalizedText(key), "no session shows the whole statement, and the server does not "+
+			"count it")
 	}
 	return nil
 }

@@ -45,13 +45,15 @@ func TestBook_DoesNotCountOtherStatementsOrOneThatLasts(t *testing.T) {
 	for i := range 30 { // one statement that runs all the time, and transactions of one statement each
 		at := time.Unix(5000, 0).Add(time.Duration(i) * tick)
 		b.Take(at, tick, []waits.Session{
-			{PID: 8, State: "active", Query: "SELECT long", InXact: time.Duration(i) * tick, InState: time.Duration(i) * tick},
+			{PID: 8, State: "active", Query: "SELECT " +
+				"long", InXact: time.Duration(i) * tick, InState: time.Duration(i) * tick},
 			{PID: 9, State: "active", Query: "SELECT short", InXact: time.Millisecond, InState: time.Millisecond},
 		}, strings.TrimSpace)
 	}
 	for i, state := range []string{"active", "active", "idle in transaction", "idle in transaction"} { // one statement
 		in := time.Duration(i+1) * tick
-		b.Take(time.Unix(9000, 0).Add(in), tick, []waits.Session{{PID: 10, State: state, Query: "SELECT once", InXact: in,
+		b.Take(time.Unix(9000, 0).Add(in), tick, []waits.Session{{PID: 10, State: state, Query: "SELECT " +
+			"once", InXact: in,
 			InState: in - time.Duration(i/2*2)*tick}}, strings.TrimSpace)
 	}
 	if all := b.Repeated(); len(all) != 0 {
@@ -63,8 +65,8 @@ func TestBook_IsBounded(t *testing.T) {
 	b := NewBook()
 	for i := range 5000 {
 		text := fmt.Sprint("SELECT ", i/2)
-		b.Take(time.Unix(1000, 0).Add(time.Duration(i)*tick), tick, []waits.Session{{PID: 7, State: "active", Query: text,
-			InXact: time.Duration(i+1) * tick, InState: time.Millisecond},
+		b.Take(time.Unix(1000, 0).Add(time.Duration(i)*tick), tick, []waits.Session{{PID: 7, State: "active",
+			Query: text, InXact: time.Duration(i+1) * tick, InState: time.Millisecond},
 			{PID: 100 + i, State: "active", Query: text, InXact: tick}}, strings.TrimSpace)
 	}
 	if len(b.repeated) > statementsMost || len(b.open) > 2 || len(b.Repeated()) > shown {

@@ -22,9 +22,11 @@ func (u use) bare() bool { return u.operator != "" && u.function == "" && u.cast
 // notFunctions are words that may stand before a parenthesis.
 var notFunctions = map[string]bool{"and": true, "or": true, "not": true, "any": true, "all": true, "in": true,
 	"where": true, "on": true, "select": true, "using": true, "exists": true, "values": true, "some": true, "as": true,
-	"when": true, "cast": true, "then": true, "else": true, "case": true, "between": true, "like": true, "by": true, "having": true}
+	"when": true, "cast": true, "then": true, "else": true, "case": true, "between": true,
+	"like": true, "by": true, "having": true}
 
 const (
+	typeName   = `[\pL_][\pL\pN_]*(?: (?:varying|precision|with(?:out)? time zone))?`
 	qualifier  = `(?:"?[\pL_][\pL\pN_$]*"?\.)?`
 	comparison = `(=|<>|<=|>=|<|>|~~\*|~~|ilike\b|like\b|in\b|between\b|is\b)`
 )
@@ -39,7 +41,7 @@ func patternsOf(column string) patterns {
 	re := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + text) }
 	return patterns{
 		function: re(`([\pL_][\pL\pN_$]*)\s*\(\s*(?:(?:'[^']*'|\?|\$\d+)(?:::[\pL ]+)?\s*,\s*)*\(*` + c + end),
-		cast:     re(`(?:^|[\s(,])` + c + `\)*\s*::\s*([\pL_][\pL\pN_]*(?: (?:varying|precision|with(?:out)? time zone))?)`),
+		cast:     re(`(?:^|[\s(,])` + c + `\)*\s*::\s*(` + typeName + `)`),
 		castCall: re(`\bcast\s*\(\s*` + c + `\s+as\s+([\pL_][\pL\pN_]*)`),
 		sum:      re(`(?:^|[\s(,])` + c + `\)?(?:::[\pL ]+\)?)?\s*(\+|-|\*|/|\|\|)\s*[\w$?'(]`),
 		bare:     re(`(?:^|[\s(,])` + c + `\)*(?:::[\pL ]+(?:\(\d+\))?\)*)?\s*` + comparison),

@@ -3,7 +3,8 @@
 SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS plain, c.reltuples::float8 AS estimated,
     pg_stat_get_live_tuples(c.oid)::float8 AS counted, c.relkind::text AS kind,
     coalesce((SELECT pn.nspname || '.' || p.relname FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent
-        JOIN pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = c.oid AND p.relkind = 'p' LIMIT 1), '') AS parent,
+        JOIN pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = c.oid AND p.relkind = 'p' LIMIT 1),
+        '') AS parent,
     coalesce((SELECT a.attname::text FROM pg_partitioned_table k JOIN pg_attribute a ON a.attrelid = k.partrelid
         AND a.attnum = k.partattrs[0] WHERE k.partrelid = c.oid OR k.partrelid = (SELECT inhparent FROM pg_inherits
             WHERE inhrelid = c.oid LIMIT 1) LIMIT 1), '') AS key,

@@ -10,7 +10,8 @@ var (
 	loggedLine = regexp.MustCompile(`^duration: ([0-9.]+) ms  plan:\s*`)
 	textNode   = regexp.MustCompile(`^(\s*)(?:->  )?(.+?)  \(cost=[0-9.]+\.\.([0-9.]+) rows=([0-9]+) width=([0-9]+)\)`)
 	textHead   = regexp.MustCompile(`^(.*?)(?: using (\S+))?(?: on (\S+?)(?: \S+)?)?$`)
-	textField  = regexp.MustCompile(`^\s+(Filter|Index Cond|Recheck Cond|Hash Cond|Join Filter|Rows Removed by Filter): (.*)$`)
+	textField  = regexp.MustCompile(`^\s+(Filter|Index Cond|Recheck Cond|Hash Cond|Join Filter|` +
+		`Rows Removed by Filter): (.*)$`)
 )
 
 // FromLog is the plan in a line of auto_explain, in the formats text and json; nil: the line is none.

@@ -116,8 +116,8 @@ const linesMost = 60
 // lines of the tree for people.
 func (n node) lines(depth int, withoutValues func(string) string) []string {
 	line := strings.Repeat("  ", depth) + n.name()
-	for _, c := range []struct{ what, text string }{{"index", n.IndexCond}, {"hash", n.HashCond}, {"merge", n.MergeCond},
-		{"join filter", n.JoinFilter}, {"filter", n.Filter}, {"once", n.OneTime}} {
+	for _, c := range []struct{ what, text string }{{"index", n.IndexCond}, {"hash", n.HashCond},
+		{"merge", n.MergeCond}, {"join filter", n.JoinFilter}, {"filter", n.Filter}, {"once", n.OneTime}} {
 		if c.text != "" {
 			line += fmt.Sprintf("; %s %s", c.what, cut(withoutValues(c.text)))
 		}

@@ -63,12 +63,15 @@ func remarks(t *testing.T, a *Asker, q Question) (*Plan, []Remark) {
 	return p, p.Remarks
 }
 
-const stockSQL = `CREATE TABLE stock (id int PRIMARY KEY, code text COLLATE "en-x-icu", name text, at timestamptz, n int);
+const stockSQL = `CREATE TABLE stock (id int PRIMARY KEY, code text COLLATE "en-x-icu", name text,
+		at timestamptz, n int);
 	INSERT INTO stock SELECT n, 'c' || n, 'Name ' || n, '2026-01-01'::timestamptz + n * '1 minute'::interval, n % 7
 		FROM generate_series(1, 20000) n;
-	CREATE INDEX stock_code ON stock (code); CREATE INDEX stock_name ON stock (name); CREATE INDEX stock_at ON stock (at);
+	CREATE INDEX stock_code ON stock (code); CREATE INDEX stock_name ON stock (name);
+	CREATE INDEX stock_at ON stock (at);
 	CREATE TABLE days (day date, n int) PARTITION BY RANGE (day);
-	DO $$ BEGIN FOR i IN 1..12 LOOP EXECUTE format('CREATE TABLE days_%s PARTITION OF days FOR VALUES FROM (%L) TO (%L)',
+	DO $$ BEGIN FOR i IN 1..12 LOOP EXECUTE format(
+		'CREATE TABLE days_%s PARTITION OF days FOR VALUES FROM (%L) TO (%L)',
 		i, date '2026-01-01' + 30 * (i - 1), date '2026-01-01' + 30 * i); END LOOP; END $$;
 	INSERT INTO days SELECT date '2026-01-01' + n % 360, n FROM generate_series(1, 20000) n; ANALYZE`
 
@@ -138,8 +141,8 @@ func TestAsk_AsTheRoleThatRunsIt(t *testing.T) {
 	}
 	for _, setting := range []string{"search_path", "role"} { // nothing stays
 		var value string
-		if err := a.conn.QueryRow(t.Context(), "SHOW "+setting).Scan(&value); err != nil || strings.Contains(value, "own") ||
-			strings.Contains(value, "teller") {
+		if err := a.conn.QueryRow(t.Context(), "SHOW "+setting).Scan(&value); err != nil ||
+			strings.Contains(value, "own") || strings.Contains(value, "teller") {
 			t.Errorf("%s is %q afterwards (%v)", setting, value, err)
 		}
 	}
@@ -191,7 +194,8 @@ func TestNewAsker_LeavesADatabaseWhoseOwnerMayPlant(t *testing.T) {
 		t.Fatal(why)
 	}
 	const sql = "SELECT * FROM garden.t WHERE n = garden.trap()"
-	if _, err := a.Ask(patience.Context(t), Question{Text: sql}); err == nil || !strings.Contains(err.Error(), "sprung") {
+	if _, err := a.Ask(patience.Context(t), Question{Text: sql}); err == nil ||
+		!strings.Contains(err.Error(), "sprung") {
 		t.Errorf("%v: planning runs no such function, so that nothing is tested here", err)
 	}
 }
@@ -229,8 +233,10 @@ func TestChanges(t *testing.T) {
 
 func TestFromLog(t *testing.T) {
 	const text = "duration: 12.500 ms  plan:\nQuery Text: SELECT *\nFROM a JOIN b USING (n)\n" +
-		"Hash Join  (cost=1.00..20.50 rows=7 width=8)\n  Hash Cond: (a.n = b.n)\n  ->  Seq Scan on a  (cost=0.00..9.00 " +
-		"rows=70 width=4)\n        Filter: (x = 1)\n  ->  Hash  (cost=1.00..2.00 rows=3 width=4)\n        ->  Index Scan " +
+		"Hash Join  (cost=1.00..20.50 rows=7 width=8)\n  Hash Cond: (a.n = b.n)\n  ->  Seq Scan on a  " +
+		"(cost=0.00..9.00 " +
+		"rows=70 width=4)\n        Filter: (x = 1)\n  ->  Hash  (cost=1.00..2.00 rows=3 width=4)\n        ->  Index " +
+		"Scan " +
 		"using b_n on b  (cost=0.00..2.00 rows=3 width=4)\n"
 	p := FromLog(text, strings.TrimSpace)
 	if p == nil || *p.MS != 12.5 || p.How != Logged || len(p.root.Plans) != 2 ||
@@ -248,7 +254,8 @@ func TestFromLog(t *testing.T) {
 	if FromLog("duration: 1.0 ms  statement: SELECT 1", strings.TrimSpace) != nil {
 		t.Error("a statement is taken for a plan")
 	}
-	if all := LoggedChanges([]*Plan{p, q}, strings.TrimSpace); len(all) != 1 || all[0].Before != p || all[0].After != q {
+	if all := LoggedChanges([]*Plan{p, q}, strings.TrimSpace); len(all) != 1 ||
+		all[0].Before != p || all[0].After != q {
 		t.Errorf("%+v, want the change from the fast to the slow one", all)
 	}
 }

@@ -29,8 +29,10 @@ func (p *Plan) Read(c Context) {
 	}
 	const sooner = 200
 	if p.JIT && c.MeanMS != nil && *c.MeanMS < sooner {
-		p.add(Remark{Name: Compiles, Text: fmt.Sprintf("its cost of %.0f is above jit_above_cost, so that it is compiled "+
-			"for calls of %.1f ms", p.Cost, *c.MeanMS), Next: []string{"SET jit = off for that role, and time it again"}})
+		p.add(Remark{Name: Compiles, Text: fmt.Sprintf("its cost of %.0f is above jit_above_cost, so that it is "+
+			"compiled "+
+			"for calls of %.1f ms", p.Cost, *c.MeanMS), Next: []string{"SET jit = off for that role, and time it " +
+			"again"}})
 	}
 	const apart, many = 100, 1000
 	if c.Rows != nil && max(p.Rows, *c.Rows) >= many &&
@@ -65,8 +67,10 @@ func (p *Plan) scans(n *node, c Context) {
 	}
 	const little = 0.01
 	if kept <= little {
-		p.add(Remark{Name: FilterRemoves, Table: t.Name, Text: fmt.Sprintf("it reads all %.0f rows of %s and its filter "+
-			"keeps about %.0f", rows, t.Name, n.Rows), Next: []string{"an index on the columns of the filter: plimsoll " +
+		p.add(Remark{Name: FilterRemoves, Table: t.Name, Text: fmt.Sprintf("it reads all %.0f rows of %s and its "+
+			"filter "+
+			"keeps about %.0f", rows, t.Name, n.Rows), Next: []string{"an index on the columns of the filter: " +
+			"plimsoll " +
 			"advise --for 1m    names it"}})
 	}
 }
@@ -123,7 +127,8 @@ func (t *Table) unpruned(condition string) *Remark {
 	case found:
 		return nil
 	}
-	return &Remark{Name: AllPartitions, Table: t.Name, Strong: true, Text: fmt.Sprintf("all %d partitions of %s are read: %s",
+	return &Remark{Name: AllPartitions, Table: t.Name, Strong: true, Text: fmt.Sprintf("all %d partitions of %s are "+
+		"read: %s",
 		t.Partitions, t.Name, why), Next: []string{next, "EXPLAIN the statement again: how many partitions are left?"}}
 }
 
@@ -141,8 +146,10 @@ func (p *Plan) spills(c Context) {
 			return
 		}
 		if need := rows * (width + overhead); room > 0 && need > room {
-			p.add(Remark{Name: Spills, Text: fmt.Sprintf("%s of %.0f rows needs %.1f MB and may use %.1f: it goes through "+
-				"temporary files", n.name(), rows, need/(1<<20), room/(1<<20)), Next: []string{"SET work_mem for the role " +
+			p.add(Remark{Name: Spills, Text: fmt.Sprintf("%s of %.0f rows needs %.1f MB and may use %.1f: it goes "+
+				"through "+
+				"temporary files", n.name(), rows, need/(1<<20), room/(1<<20)), Next: []string{"SET work_mem for " +
+				"the role " +
 				"of this statement alone"}})
 		}
 	})
@@ -157,7 +164,8 @@ func (p *Plan) loops() {
 		outer, inner := &n.Plans[0], &n.Plans[1]
 		const many = 1e6
 		if inner.Type == "Seq Scan" && outer.Rows*inner.Rows >= many {
-			p.add(Remark{Name: ScanInLoop, Table: inner.table(), Text: fmt.Sprintf("it scans %s once for each of %.0f rows",
+			p.add(Remark{Name: ScanInLoop, Table: inner.table(), Text: fmt.Sprintf("it scans %s once for each of "+
+				"%.0f rows",
 				inner.table(), outer.Rows), Next: []string{"an index on the joined column of " + inner.table()}})
 		}
 	})
@@ -183,12 +191,13 @@ func OffsetOf(c Context) *Remark {
 		return nil
 	}
 	return &Remark{Name: DeepOffset, Strong: true, Text: "OFFSET reads and drops all rows before the page: " + said,
-		Next: []string{"page by key: WHERE (sort columns) > (those of the last row shown) ORDER BY … LIMIT n, with an index " +
+		Next: []string{"page by key: WHERE (sort columns) > (those of the last row shown) ORDER BY … LIMIT n, with " +
+			"an index " +
 			"on the sort columns"}}
 }
 
-// ReadText is what the text of a statement tells where its plan cannot be had: conditions that no index serves, on tables
-// that are read as a whole.
+// ReadText is what the text of a statement tells where its plan cannot be had: conditions that no index serves, on
+// tables that are read as a whole.
 func ReadText(c Context, scanned func(table string) bool) (all []Remark) {
 	_, condition, found := cutFold(c.Text, "where")
 	for _, t := range c.Tables {
@@ -214,8 +223,8 @@ func (t *Table) alone(all map[string]*Table) *Table {
 	one := *t
 	one.indexes = slices.DeleteFunc(slices.Clone(t.indexes), func(i tableIndex) bool {
 		for _, other := range all {
-			if other.Name != t.Name && other.Parent != t.Name && other.Name != t.Parent && other.Parent != nonEmpty(t.Parent,
-				"none") && other.column(i.First) != nil {
+			if other.Name != t.Name && other.Parent != t.Name && other.Name != t.Parent &&
+				other.Parent != nonEmpty(t.Parent, "none") && other.column(i.First) != nil {
 				return true
 			}
 		}

@@ -22,7 +22,8 @@ const planters = `WITH makers AS (
 		UNION SELECT relowner FROM pg_class UNION SELECT proowner FROM pg_proc UNION SELECT typowner FROM pg_type
 		UNION SELECT oprowner FROM pg_operator UNION SELECT opcowner FROM pg_opclass
 	), me AS (SELECT oid FROM pg_roles WHERE rolname = session_user)
-	SELECT DISTINCT coalesce(r.rolname::text, 'PUBLIC') FROM makers m LEFT JOIN pg_roles r ON r.oid = m.role CROSS JOIN me
+	SELECT DISTINCT coalesce(r.rolname::text, 'PUBLIC') FROM makers m LEFT JOIN pg_roles r ON r.oid = m.role
+		CROSS JOIN me
 	WHERE r.oid IS NULL OR r.rolname <> 'pg_database_owner' AND NOT r.rolsuper AND r.oid <> me.oid
 		AND NOT pg_has_role(r.oid, me.oid, 'MEMBER')
 		AND NOT EXISTS (SELECT FROM pg_roles s WHERE s.rolsuper AND pg_has_role(r.oid, s.oid, 'MEMBER'))

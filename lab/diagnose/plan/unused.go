@@ -44,7 +44,8 @@ func (t *Table) unused(condition, text string, settings map[string]string, expec
 		}
 		if why, next := index.reason(t, *column, u, condition, settings, expected); why != "" {
 			return &Remark{Name: IndexNotUsed, Table: t.Name, Index: index.Name, Strong: true,
-				Text: fmt.Sprintf("index %s of %s begins with %s, and is not used: %s", index.Name, t.Name, column.Name, why),
+				Text: fmt.Sprintf("index %s of %s begins with %s, and is not used: "+
+					"%s", index.Name, t.Name, column.Name, why),
 				Next: next}
 		}
 	}
@@ -82,11 +83,13 @@ func (i tableIndex) reason(t *Table, c tableColumn, u use, condition string, set
 	case u.function != "" && !t.served(u.function):
 		return fmt.Sprintf("the condition is on %s(%s), not on the column", u.function, c.Name),
 			[]string{"compare the column itself, with a range or with what the function makes of the value",
-				fmt.Sprintf("or CREATE INDEX CONCURRENTLY ON %s (%s(%s))    if the function is immutable", t.Name, u.function,
+				fmt.Sprintf("or CREATE INDEX CONCURRENTLY ON %s (%s(%s))    if the function is "+
+					"immutable", t.Name, u.function,
 					c.Name), again}
 	case u.cast != "" && u.function == "":
 		return fmt.Sprintf("the column, of type %s, is converted to %s for each row", c.Type, u.cast),
-			[]string{fmt.Sprintf("give the value the type of the column: = $1::%s; drivers that send numbers as numeric "+
+			[]string{fmt.Sprintf("give the value the type of the column: = $1::%s; drivers that send numbers as "+
+				"numeric "+
 				"or text need it", c.Type), again}
 	case u.sum != "" && !u.bare():
 		return fmt.Sprintf("the condition computes with %s (%s …)", c.Name, u.sum),

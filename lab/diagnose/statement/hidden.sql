@@ -1,6 +1,6 @@
 -- What runs within other statements and reads one of these tables: functions whose body names it, with the triggers
--- that call them; policies of other tables; foreign keys, whose checks read the table that is referenced and, when a row
--- is deleted there, the one that references.
+-- that call them; policies of other tables; foreign keys, whose checks read the table that is referenced and, when a
+-- row is deleted there, the one that references.
 WITH hidden AS (
     SELECT c.oid, c.relname, n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n
         ON n.oid = c.relnamespace WHERE n.nspname || '.' || c.relname = ANY ($1::text[])

@@ -14,7 +14,8 @@ WITH RECURSIVE used AS (
     SELECT u.named, c.oid, n.nspname || '.' || c.relname AS name, c.relowner, c.relrowsecurity, c.relforcerowsecurity
     FROM used u JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind <> 'v'
 )
-SELECT named, name, 'table' AS kind, '' AS object, '' AS events, '' AS function, 0::oid AS owner, '' AS detail FROM tables
+SELECT named, name, 'table' AS kind, '' AS object, '' AS events, '' AS function, 0::oid AS owner, '' AS detail
+FROM tables
 UNION ALL
 SELECT t.named, t.name, 'trigger', g.tgname,
     CASE WHEN g.tgtype & 4 <> 0 THEN 'INSERT ' ELSE '' END || CASE WHEN g.tgtype & 8 <> 0 THEN 'DELETE ' ELSE '' END
@@ -27,7 +28,8 @@ UNION ALL
 SELECT t.named, t.name, 'policy', y.polname,
     CASE y.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE'
         ELSE 'SELECT INSERT UPDATE DELETE' END,
-    coalesce((SELECT string_agg(n.nspname || '.' || p.proname, ' ') FROM pg_depend d JOIN pg_proc p ON p.oid = d.refobjid
+    coalesce((SELECT string_agg(n.nspname || '.' || p.proname, ' ') FROM pg_depend d
+        JOIN pg_proc p ON p.oid = d.refobjid
         JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE d.classid = 'pg_policy'::regclass AND d.objid = y.oid AND d.refclassid = 'pg_proc'::regclass), ''),
     CASE WHEN t.relforcerowsecurity THEN 0 ELSE t.relowner END,

@@ -221,7 +221,8 @@ func (r *Reading) readFunctions(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	found, err := conn.Query(ctx, fmt.Sprintf(`SELECT schemaname || '.' || funcname, sum(calls)::float8,
-		sum(total_time), sum(self_time) FROM pg_stat_user_functions GROUP BY 1 ORDER BY 3 DESC LIMIT %d`, functionsMost))
+		sum(total_time), sum(self_time) FROM pg_stat_user_functions GROUP BY 1 ORDER BY 3 DESC
+		LIMIT %d`, functionsMost))
 	if err != nil {
 		return err
 	}

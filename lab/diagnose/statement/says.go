@@ -30,7 +30,8 @@ func (l *Account) Says() (lines []string) {
 		}
 	}
 	for _, f := range l.Functions[:min(3, len(l.Functions))] {
-		lines = append(lines, fmt.Sprintf("function %s (%s): %.0f calls, %.2f s in all", f.Name, f.By, f.Calls, f.TotalS))
+		lines = append(lines, fmt.Sprintf("function %s (%s): %.0f calls, %.2f s in "+
+			"all", f.Name, f.By, f.Calls, f.TotalS))
 	}
 	return lines
 }
