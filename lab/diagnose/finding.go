@@ -98,7 +98,7 @@ var causes = []cause{
 	notifyLock, lockOfIdleClient, sentAgain, clientGaps, largeResults, jitCompiles, planningTakes, hiddenWork,
 	functionsWithin, missingWorkers,
 	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead,
-	staleStatistics, indexNotUsed, allPartitions, deepOffset, wholeTables, planChanged, unusedIndexes, spills,
+	staleStatistics, planChanged, indexNotUsed, allPartitions, deepOffset, wholeTables, unusedIndexes, spills,
 	bulkWriting, longStatements, lockContention, quota, stolen,
 	processorsByOthers, processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms,
 	logFlush, reading, innerLocks, otherProcesses,
