@@ -19,7 +19,7 @@ var clientGaps = cause{
 		if m.ledger.TotalS == 0 {
 			return nil, ""
 		}
-		gaps := m.book.short.seconds / m.ledger.TotalS
+		gaps := max(0, m.book.short.seconds/m.ledger.TotalS-m.repeatedGaps())
 		reading := (m.book.secondsOf(waits.Client)-m.book.idle())/m.ledger.TotalS - m.sending()
 		behind := 0.0 // of locks that are held meanwhile
 		for _, s := range m.stories {

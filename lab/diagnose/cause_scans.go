@@ -74,7 +74,7 @@ var wholeTables = cause{
 				there: true, partial: s.can > s.use.share,
 				Statements: m.book.full(s.use.statements),
 				Mechanism:  "Without an index that fits the condition, every row of the table is read to find a few.",
-				Evidence:   []string{s.evidence()},
+				Evidence:   append([]string{s.evidence()}, m.within(s.use.largest)...),
 				Excluded: []string{m.knownOfIndexes(table), "the table has few dead rows, and its statistics are " +
 					"fresh"},
 				Next: []string{"EXPLAIN (ANALYZE, BUFFERS) the statement: a Seq Scan that removes most rows by its " +

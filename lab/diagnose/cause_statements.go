@@ -91,6 +91,7 @@ var longStatements = cause{
 			f.explains = append(f.explains, one.Name)
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
 				human.Percent(share), longStatement.Value, one.Name))
+			f.Evidence = append(f.Evidence, m.within(one.Name)...)
 		}
 		f.there = len(all) > 0
 		f.partial = len(m.book.longRunning) > len(all) || m.gotProcessor() < 1

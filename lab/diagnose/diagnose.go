@@ -9,13 +9,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/host/cpu"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/diagnose/client"
+	"plimsoll/lab/diagnose/plan"
+	"plimsoll/lab/diagnose/statement"
 )
 
 // Schema of the JSON. It changes with every incompatible change.
@@ -37,6 +43,8 @@ type Options struct {
 	// Timeline, if set, knows which operation a session served.
 	Timeline Timeline
 	Software string
+	// Trusted are roles that may have made functions which planning a statement runs with the rights of the DSN's user.
+	Trusted []string
 	// Root of the files that show the topology; empty: this machine's. A test plants others.
 	Root string
 	// Interim is called with what was found so far, every few seconds. May be nil.
@@ -57,6 +65,16 @@ type Diagnosis struct {
 	Server   Server    `json:"server"`
 	Ledger   Ledger    `json:"ledger"`
 	Findings []Finding `json:"findings"`
+	// Statements that carry the time, each with what it is spent on.
+	Statements []statement.Account `json:"statements"`
+	// StatementTotals of all that the server counts; null: it counts none.
+	StatementTotals *statement.Totals `json:"statement_totals"`
+	// HiddenReads of tables that no statement of a client names.
+	HiddenReads []statement.Hidden `json:"hidden_reads"`
+	// Plans of the statements that carry the time, and those of them that changed.
+	Plans       []*plan.Plan  `json:"plans"`
+	PlanChanges []plan.Change `json:"plan_changes"`
+	Clients     client.Half   `json:"clients"`
 	// Operations of a run, each by the sessions that served it.
 	Operations []Operation `json:"operations,omitempty"`
 	// Against another system, if one was named.
@@ -102,9 +120,14 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	}
 	defer a.close(ctx)
 	w := &watch{attached: a, every: time.Second / time.Duration(max(RateMin, o.Rate)), timeline: o.Timeline,
-		book: newBook(), operations: map[string]*book{}, holders: map[string]waits.Holder{}, heart: newHeart()}
+		book: newBook(), operations: map[string]*book{}, holders: map[string]waits.Holder{}, heart: newHeart(),
+		trusted: o.Trusted, clients: client.NewBook(), fewest: math.MaxInt}
 	defer w.heart.stop()
 	before, err := counters.Read(ctx, a.slow, a.server)
+	if err != nil {
+		return nil, err
+	}
+	statements, err := statement.Read(ctx, a.slow)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +157,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.lookInside(ctx, statements)
 	var s sources
 	delta := counters.Between(before, after)
 	w.readLast(ctx, delta, &s)
@@ -160,19 +184,27 @@ func (w *watch) after(ctx context.Context, lost error) (*counters.Reading, error
 	if w.book.looks == 0 && lost != nil {
 		return nil, lost
 	}
-	conn := w.slow
-	if conn.IsClosed() { // a cancelled statement closes its connection
-		var err error
-		if conn, err = connect(ctx, conn.Config().ConnString()); err != nil {
-			return counters.Lost(err.Error()), nil
-		}
-		defer conn.Close(ctx)
+	conn, done, err := w.lastConnection(ctx)
+	if err != nil {
+		return counters.Lost(err.Error()), nil
 	}
+	defer done()
 	r, err := counters.Read(ctx, conn, w.server)
 	if err != nil {
 		return counters.Lost(err.Error()), nil
 	}
 	return r, nil
+}
+
+// lastConnection for what is read at the end: a cancelled statement has closed its own.
+func (w *watch) lastConnection(ctx context.Context) (conn *pgx.Conn, done func(), err error) {
+	if !w.slow.IsClosed() {
+		return w.slow, func() {}, nil
+	}
+	if conn, err = connect(ctx, w.slow.Config().ConnString()); err != nil {
+		return nil, nil, err
+	}
+	return conn, func() { conn.Close(context.WithoutCancel(ctx)) }, nil
 }
 
 // readLogLast reads the log also after Ctrl-C, and not over a connection that is lost.
@@ -225,12 +257,18 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	m.addTimed()
 	m.addMeanings()
 	m.addReadObjects(&s)
+	m.addStatements(w.inside, &s)
+	m.addPlans(&w.planned, &s)
+	m.addClients(w)
 	d := &Diagnosis{Schema: Schema, Software: o.Software, Started: w.began,
 		Server: Server{w.version, w.database, w.host != nil, 1000 * w.roundTripS, 1000 * w.connectS, w.census.All,
 			w.census.AllAllowed},
 		Ledger: m.ledger, Stories: m.stories, Host: m.host, Log: written,
 		Background: m.background, Settings: w.settings,
-		Standstills: w.book.standstills(), Rates: m.rates(),
+		Standstills: w.book.standstills(), Rates: m.rates(), Statements: append([]statement.Account{},
+			m.statements...), StatementTotals: m.inside.Totals, HiddenReads: append([]statement.Hidden{},
+			m.inside.Hidden...), Plans: append([]*plan.Plan{}, m.plans...), PlanChanges: append([]plan.Change{},
+			m.changes...), Clients: m.half,
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)
 	d.Operations = w.ofOperations(m, delta)

@@ -7,6 +7,9 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/client"
+	"plimsoll/lab/diagnose/plan"
+	"plimsoll/lab/diagnose/statement"
 )
 
 // Finding is a cause of lost time, with its price.
@@ -76,6 +79,15 @@ type measured struct {
 	explained            map[string]bool // statements whose work a problem explains
 	explainedLog         map[string]bool // and what they wait for the log
 	covered              covered
+	inside               statement.Inside
+	statements           []statement.Account // with their samples
+	byMatch              map[string][]string // statements of the samples
+	plans                []*plan.Plan
+	changes              []plan.Change
+	remarks              []remark
+	half                 client.Half
+	constant             bool            // the number of connections never changed
+	repeated             map[string]bool // statements of which a problem explains the gaps, too
 }
 
 // cause describes itself: a new cause needs one entry in the list and nothing else.
@@ -94,10 +106,13 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, lockOfPrepared, lockOfNotify, clientGaps, largeResults, catalogChurn, maintenance, backup,
-	heldHorizon, deadRowsRead, staleStatistics, unusedIndex, wholeTables, unusedIndexes, spills, bulkWriting,
+	lockOfIdleClient, lockOfPrepared, lockOfNotify, sentAgain, clientGaps, largeResults, jitCompiles,
+	planningTakes, hiddenWork, functionsWithin, missingWorkers, catalogChurn, maintenance, backup,
+	heldHorizon, deadRowsRead, staleStatistics, planChanged, indexNotUsed, allPartitions, deepOffset, unusedIndex,
+	wholeTables, unusedIndexes, spills, bulkWriting,
 	longStatements, lockContention, quota, stolen, processorsByOthers, processorsByServer, processorsElsewhere,
-	processorsFull, connectionStorm, diskByOthers, standbyConfirms, autovacuumAtWork, checkpoints, logInsertion,
+	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,
+	checkpoints, logInsertion,
 	logFlush, reading, innerLocks, otherProcesses, toldToWait, ofExtensions, notKnown, ownSettings, loggingStatements,
 	replayPaused, slotsBehind, decodingSpills, replayLate, tinyTransactions, fullCoreNote, standstill,
 }

@@ -24,10 +24,13 @@ func (d *Diagnosis) HTML(w io.Writer) error {
 	if err == nil {
 		err = pages.ExecuteTemplate(w, htmlPage, struct {
 			web.Frame
-			D      *Diagnosis
-			Says   string
-			Ledger web.Table
-		}{f, d, d.says(), d.table()})
+			D          *Diagnosis
+			Says       string
+			Ledger     web.Table
+			Statements []statementView
+			Plans      []planView
+			Clients    []string
+		}{f, d, d.says(), d.table(), d.statementViews(), d.planViews(), d.clientLines()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -54,6 +54,17 @@ var (
 	rowsPerScan   = limits.Share(threshold.RowsPerScan)
 	secondsPerRow = limit("time of a row read in a scan", 2e-7,
 		"seconds, at most: what a scan can take of its statement's time")
+	secondsPerHiddenRow = limit("time of a row read within a statement", 2e-6,
+		"seconds, at most: a loop of a function takes ten times as long for a row as a scan")
+	planningLeast = limit("planning of a call", 1,
+		"milliseconds; a statement on a few tables is planned in less")
+	repeatsLeast = limit("statement repeated", 10,
+		"times in one transaction, one after the other; a program that does it fewer times loses less than it would "+
+			"win")
+	rollbacksLeast = limit("rollbacks", 0.05,
+		"share of the transactions; usual errors of users are rarer")
+	workersLeast = limit("parallel workers planned", 10,
+		"while it was watched; of fewer a missing one says nothing")
 	unusedMost = limit("unused indexes", 5,
 		"of one table, none of them unique; fewer may serve a monthly report")
 	bulkRows = limit("rows written in bulk", 10_000,

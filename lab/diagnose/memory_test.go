@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/client"
 )
 
 // everybody serves one operation.
@@ -21,7 +22,8 @@ func (e everybody) Operation(int, string) (string, bool) { return string(e), tru
 // Ten hours of samples on a clock of their own, with statements, sessions, tables and operations that are new all the
 // time: what is kept after ten hours is what was kept after one.
 func TestMemoryIsBoundedOverTenHours(t *testing.T) {
-	w := &watch{book: newBook(), operations: map[string]*book{}, holders: map[string]waits.Holder{}}
+	w := &watch{book: newBook(), operations: map[string]*book{}, holders: map[string]waits.Holder{},
+		clients: client.NewBook()}
 	at, tables := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), []string{"a", "b", "c"}
 	sample := func(i int) {
 		at = at.Add(2 * time.Second)
@@ -36,6 +38,7 @@ func TestMemoryIsBoundedOverTenHours(t *testing.T) {
 		l := look{at: at, covers: 2 * time.Second, sessions: sessions,
 			timeline: everybody(fmt.Sprint("operation ", i%4))}
 		w.book.take(l)
+		w.clients.Take(l.at, l.covers, sessions, func(sql string) string { return w.book.normalize(sql).text })
 		w.takeOperations(l)
 		w.book.addStall(stall{at: time.Duration(i) * time.Second, length: time.Second, who: StillServer})
 		by := map[int]waits.Session{}

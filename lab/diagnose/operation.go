@@ -65,7 +65,7 @@ func (w *watch) ofOperations(all *measured, delta *counters.Delta) (found []Oper
 	for _, name := range slices.Sorted(maps.Keys(w.operations)) {
 		b := w.operations[name]
 		m := *all
-		m.book, m.explained, m.delta, m.covered = b, nil, delta, covered{}
+		m.book, m.explained, m.delta, m.covered, m.byMatch = b, nil, delta, covered{}, nil
 		m.ledger = b.ledger(all.splitLike(b), all.ledger.Processor)
 		m.stories = b.sortedStories()
 		o := Operation{ID: name, Ledger: m.ledger}

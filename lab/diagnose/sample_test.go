@@ -14,6 +14,7 @@ import (
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/client"
 	"plimsoll/test/patience"
 )
 
@@ -89,7 +90,8 @@ func BenchmarkSample(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer conn.Close(b.Context())
-	w := &watch{attached: &attached{fast: conn}, every: tick, book: newBook(), heart: newHeart()}
+	w := &watch{attached: &attached{fast: conn}, every: tick, book: newBook(), heart: newHeart(),
+		clients: client.NewBook()}
 	defer w.heart.stop()
 	reader, err := waits.NewReader(b.Context(), conn, ownName)
 	if err != nil {

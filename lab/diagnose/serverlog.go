@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/lab/diagnose/plan"
 )
 
 // ServerLog is what the server wrote into its own log during the diagnosis. A kind of line that a setting keeps out is
@@ -29,7 +31,26 @@ type ServerLog struct {
 	TempFiles   *LogTempFiles   `json:"temp_files"`
 	Checkpoints *LogCheckpoints `json:"checkpoints"`
 	Deadlocks   int             `json:"deadlocks"`
+	// Plans that auto_explain wrote.
+	Plans int `json:"plans"`
+	plans []*plan.Plan
+	// Errors by their SQLSTATE, of those that are known by their words.
+	Errors map[string]int `json:"errors"`
 }
+
+// errorWords are the server's own, the same from 15 to 18, of errors that a client may repeat a transaction for, or
+// should not have.
+var errorWords = []struct{ begin, state string }{
+	{"could not serialize access", "40001"}, {"deadlock detected", "40P01"},
+	{"canceling statement due to conflict with recovery", "40001"},
+	{"canceling statement due to lock timeout", "55P03"}, {"canceling statement due to statement timeout", "57014"},
+	{"current transaction is aborted", "25P02"}, {"duplicate key value violates", "23505"},
+	{"sorry, too many clients already", "53300"}, {"remaining connection slots are reserved", "53300"},
+	{"out of shared memory", "53200"},
+}
+
+// loggedPlansMost are kept.
+const loggedPlansMost = 200
 
 // LogLockWaits are waits beyond deadlock_timeout.
 type LogLockWaits struct {
@@ -179,7 +200,7 @@ func (l *logFile) written(ctx context.Context) (*ServerLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &ServerLog{Source: l.name, Bytes: end - l.from}
+	s := &ServerLog{Source: l.name, Bytes: end - l.from, Errors: map[string]int{}}
 	if s.Bytes < 0 {
 		return nil, errors.New("it was rotated or truncated meanwhile")
 	}
@@ -234,10 +255,18 @@ func messages(text []byte, format string) (all []string) {
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, logBytesMost)
+	taken := false // the line before
 	for lines.Scan() {
+		if more, goesOn := strings.CutPrefix(lines.Text(), "\t"); goesOn {
+			if taken {
+				all[len(all)-1] += "\n" + more
+			}
+			continue
+		}
+		taken = false
 		for _, level := range []string{"LOG:  ", "ERROR:  "} {
 			if _, message, found := strings.Cut(lines.Text(), level); found {
-				all = append(all, message)
+				all, taken = append(all, message), true
 				break
 			}
 		}
@@ -259,7 +288,21 @@ func (s *ServerLog) add(message string) {
 		x, _ := strconv.ParseFloat(text, 64) // the expression allows digits alone
 		return x
 	}
+	for _, one := range errorWords {
+		if strings.HasPrefix(message, one.begin) {
+			if s.Errors == nil {
+				s.Errors = map[string]int{}
+			}
+			s.Errors[one.state]++
+		}
+	}
 	switch {
+	case strings.HasPrefix(message, "duration: "):
+		if p := plan.FromLog(message, withoutValues); p != nil {
+			if s.Plans++; len(s.plans) < loggedPlansMost {
+				s.plans = append(s.plans, p)
+			}
+		}
 	case message == "deadlock detected":
 		s.Deadlocks++
 	case s.LockWaits != nil && waitLine.MatchString(message):

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"plimsoll/ground/problem"
+	"plimsoll/lab/diagnose/plan"
 	"plimsoll/web"
 )
 
@@ -36,12 +37,19 @@ type Against struct {
 	ThisPerS    *float64     `json:"this_per_s"`
 	Differences []Difference `json:"differences"`
 	Why         string       `json:"why,omitempty"` // there are none
+	// PlanChanges: statements that have another plan here than there.
+	PlanChanges []plan.Change `json:"plan_changes"`
 }
 
 // Compare with the diagnosis of another system, which source names.
 func (d *Diagnosis) Compare(source string, other *Diagnosis) {
 	d.Against = &Against{Source: source, Version: other.Server.Version, OtherPerS: other.transactionsPerS(),
 		ThisPerS: d.transactionsPerS(), Differences: Subtract(d, other)}
+	d.Against.PlanChanges = append([]plan.Change{}, plan.Changes(plan.TwoRuns, other.Plans, d.Plans, matched,
+		plan.Generic)...)
+	for _, c := range d.Against.PlanChanges {
+		d.Findings = append(d.Findings, changeFinding(c))
+	}
 	if d.Against.Differences == nil {
 		d.Against.Differences = []Difference{}
 		d.Against.Why = "one of the two counted no transactions, so their times cannot be compared"

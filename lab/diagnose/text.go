@@ -26,6 +26,9 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	if err := d.againstText(&b); err != nil {
 		return err
 	}
+	d.statementsText(&b)
+	d.plansText(&b)
+	d.clientsText(&b)
 	d.storiesText(&b)
 	d.contradictionsText(&b)
 	if err := d.hostText(&b); err != nil {

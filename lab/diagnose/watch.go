@@ -13,6 +13,8 @@ import (
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/client"
+	"plimsoll/lab/diagnose/statement"
 )
 
 // Intervals of everything but the sampler itself.
@@ -47,6 +49,13 @@ type watch struct {
 	logErr   error // why it cannot be read
 	began    time.Time
 	interim  func(ctx context.Context) error // nil: nobody asked for interim results
+	inside   *statement.Inside               // what ran within statements; nil: not read yet
+	trusted  []string                        // roles that may have planted what planning a statement runs
+	planned  planned
+	clients  *client.Book
+	half     client.Half
+	fewest   int // connections at a census
+	lasts    time.Duration
 
 	mu   sync.Mutex
 	book *book
@@ -90,6 +99,7 @@ type Cost struct {
 
 // run gathers until the context or the time ends. A lost connection does not void what was gathered.
 func (w *watch) run(ctx context.Context, lasts time.Duration, tell func(elapsed time.Duration, sessions int)) error {
+	w.lasts = lasts
 	timed, cancel := context.WithTimeout(ctx, lasts)
 	defer cancel()
 	var slow sync.WaitGroup
@@ -223,6 +233,7 @@ func (w *watch) recordLook(last, asked, now time.Time, planned time.Duration, al
 		l.excuse = rush
 	}
 	w.book.take(l)
+	w.clients.Take(now, l.covers, all, func(sql string) string { return w.book.normalize(sql).text })
 	w.takeOperations(l)
 	w.cost.Samples++
 	w.cost.QueriesS += now.Sub(asked).Seconds()
@@ -234,6 +245,7 @@ func (w *watch) runSlowQueries(ctx context.Context, over <-chan struct{}) error 
 	defer tick.Stop()
 	var slow, horizon time.Time
 	interim, locks := time.Now(), lockTicks{time.Now()}
+	planned := false
 	every := slowEvery
 	for {
 		now := time.Now()
@@ -253,6 +265,12 @@ func (w *watch) runSlowQueries(ctx context.Context, over <-chan struct{}) error 
 		if w.interim != nil && now.Sub(interim) >= interimEvery {
 			interim = now
 			if err := w.timed(func() error { return w.interim(ctx) }); err != nil {
+				return quiet(ctx, err)
+			}
+		}
+		if !planned && now.Sub(w.began).Seconds() >= firstPlansPart*w.lasts.Seconds() {
+			planned = true
+			if err := w.timed(func() error { return w.firstPlans(ctx) }); err != nil {
 				return quiet(ctx, err)
 			}
 		}
@@ -310,6 +328,10 @@ func (w *watch) takeCensus(ctx context.Context) error {
 	w.background.take(c.Background)
 	w.book.checkpointing = w.background.checkpointing
 	w.talking += float64(c.Talking)
+	if w.half.Looks++; c.All > 0 && c.Idle == 0 {
+		w.half.BusyLooks++
+	}
+	w.fewest = min(w.fewest, c.All)
 	if c.All >= w.census.All {
 		w.census = c
 	}

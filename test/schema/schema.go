@@ -79,6 +79,9 @@ func nullable(s *generator.Schema, kind reflect.Type, definition string, seen ma
 	seen[kind] = true
 	for i := range kind.NumField() {
 		f := kind.Field(i)
+		if !f.IsExported() && !f.Anonymous {
+			continue
+		}
 		if f.Anonymous {
 			nullable(s, f.Type, definition, seen)
 			continue

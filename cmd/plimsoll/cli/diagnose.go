@@ -18,6 +18,7 @@ type diagnoseOptions struct {
 	rate     int
 	html     string
 	against  string
+	trust    []string
 }
 
 func (a *app) addDiagnose(root *cobra.Command) {
@@ -31,6 +32,11 @@ func (a *app) addDiagnose(root *cobra.Command) {
                   evidence, what it is not, the expected gain, and what to run next
   ledger          where the sessions' time goes: processor, waiting for a processor, locks, log,
                   disk, client …; it adds up to 100 %, with a line for what nothing explains
+  statements      the ledger inside those that carry the time: planning, compiling (JIT), blocks,
+                  temporary files, functions, triggers, policies (pg_stat_statements, or samples)
+  plans           of these statements, never run: EXPLAIN as the role that runs them, and what
+                  auto_explain wrote to the server's log; a plan that changed is a finding
+  client's half   statements sent again and again, rollbacks, pools that are always busy
   lock stories    who waits for whom, and what the lock's holder does meanwhile; keys of advisory
                   locks, and prepared transactions by name
   the server      its own processes, who uses its processors, and settings that differ by role,
@@ -45,6 +51,10 @@ and processes are watched too. What could not be measured is listed with the rea
 string, which is then watched at the same time. The report ends its ledger with the difference:
 what a transaction waits for here and not there.
 
+To plan a statement runs functions of its database with the rights of --dsn. Where roles other than
+superusers own anything there, plans are left out unless --trust names these roles, or --dsn is a
+connection of theirs.
+
 Statements are shown without their values. Ctrl-C ends early and reports what was seen so far
 (exit code 130).`,
 		Example: `  plimsoll diagnose --dsn postgres://monitor@db.example/erp
@@ -57,7 +67,9 @@ Statements are shown without their values. Ctrl-C ends early and reports what wa
 	config.Count(fs, &o.rate, "rate", diagnose.RateDefault, diagnose.RateMin, diagnose.RateMax, "samples per second")
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.against, "against", "", "subtract the ledger of another system: `FILE|DSN`")
-	config.FlagOnly(fs, "html", "against")
+	fs.StringSliceVar(&o.trust, "trust", nil, "`ROLES` whose functions may run with the rights of --dsn, when "+
+		"statements are planned")
+	config.FlagOnly(fs, "html", "against", "trust")
 	a.targetFlags(c, &o.target)
 }
 
@@ -67,7 +79,7 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 		return err
 	}
 	d, err := a.watched(ctx, diagnose.Options{DSN: dsn, Duration: o.duration, Rate: o.rate,
-		Software: software().Version}, o.against)
+		Software: software().Version, Trusted: o.trust}, o.against)
 	if d == nil {
 		return err
 	}

@@ -1,0 +1,172 @@
+package diagnose
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/statement"
+)
+
+// lookInside the statements that carry the time: what the server counted of them since a reading, and what runs within
+// them.
+func (w *watch) lookInside(ctx context.Context, before *statement.Reading) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	in, err := w.insideSince(ctx, before)
+	if err != nil {
+		in = &statement.Inside{Missing: []statement.Missing{{Name: statement.Counters, Why: err.Error()}}}
+	}
+	w.mu.Lock()
+	w.inside = in
+	w.mu.Unlock()
+}
+
+func (w *watch) insideSince(ctx context.Context, before *statement.Reading) (*statement.Inside, error) {
+	conn, done, err := w.lastConnection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	after, err := statement.Read(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	in := statement.Between(before, after)
+	w.mu.Lock()
+	sampled := w.book.texts()
+	w.mu.Unlock()
+	if in.Totals == nil {
+		in.Accounts = sampledLedgers(sampled, w.book)
+	}
+	if err := in.Describe(ctx, conn, withoutValues); err != nil {
+		return nil, err
+	}
+	var texts []string
+	for text := range sampled {
+		texts = append(texts, nonEmpty(w.book.fullTexts[text], text))
+	}
+	if err := in.FindHidden(ctx, conn, texts); err != nil {
+		return nil, err
+	}
+	if err := w.readPredicateLocks(ctx, conn); err != nil {
+		return nil, err
+	}
+	return in, w.readPlans(ctx, conn, in)
+}
+
+// sampledMost statements have a ledger where the server does not count them.
+const sampledMost = 10
+
+func sampledLedgers(sampled amounts, b *book) (all []statement.Account) {
+	for _, one := range parts(sampled, sampledMost) {
+		all = append(all, statement.Sampled(nonEmpty(b.fullTexts[one.Name], one.Name), one.S, one.Share))
+	}
+	return all
+}
+
+// texts are the statements of the samples and their time, without the gaps behind them.
+func (b *book) texts() amounts {
+	all := amounts{}
+	for key, w := range b.events {
+		if key.gap {
+			continue
+		}
+		for text, seconds := range w.statements {
+			if text != others {
+				all[text] += seconds
+			}
+		}
+	}
+	return all
+}
+
+// matchWidth of a statement tells it apart: a sample has its beginning alone.
+const matchWidth = 150
+
+var placeholders = strings.NewReplacer("$?", "?", "-?", "?", "+?", "?", "( ", "(", " )", ")", " ,", ",")
+
+// matched is what a statement has in common whether a sample, the server's counters or its log show it.
+func matched(text string) string {
+	text = placeholders.Replace(strings.TrimRight(withoutValues(text), "; …"))
+	if r := []rune(text); len(r) > matchWidth {
+		text = string(r[:matchWidth])
+	}
+	return text
+}
+
+// sampledAs are the statements of the samples that are this one.
+func (m *measured) sampledAs(text string) (all []string) {
+	if m.byMatch == nil {
+		m.byMatch = map[string][]string{}
+		for _, one := range parts(m.book.texts(), len(m.book.texts())) {
+			m.byMatch[matched(one.Name)] = append(m.byMatch[matched(one.Name)], one.Name)
+		}
+	}
+	return m.byMatch[matched(text)]
+}
+
+// addStatements to the measured: the ledgers, with what their samples waited for.
+func (m *measured) addStatements(in *statement.Inside, s *sources) {
+	if in == nil {
+		return
+	}
+	for _, one := range in.Missing {
+		s.miss(one.Name, one.Why)
+	}
+	if t := in.Totals; t != nil && t.Evicted != nil && *t.Evicted > 0 {
+		s.miss("some statements", "pg_stat_statements gave up rarely used ones meanwhile: pg_stat_statements.max is "+
+			"too small")
+	}
+	m.inside = *in
+	m.statements = slices.Clone(in.Accounts)
+	for i := range m.statements {
+		m.addSamples(&m.statements[i])
+	}
+}
+
+func (m *measured) addSamples(l *statement.Account) {
+	texts := m.sampledAs(l.Text)
+	times := amounts{}
+	for key, w := range m.book.events {
+		if key.gap {
+			continue
+		}
+		for _, text := range texts {
+			if seconds := w.statements[text]; seconds > 0 {
+				times[waitName(key.class)] += seconds
+			}
+		}
+	}
+	for _, one := range parts(times, len(times)) {
+		l.Waits = append(l.Waits, statement.Part(one))
+		if one.Name == waitName(waits.Running) {
+			l.ProcessorS = new(l.S * one.Share)
+		}
+	}
+	if len(l.Waits) == 0 && l.Source == statement.FromCounters { // too short, or too rare for a sample
+		if rest := l.PartOf("executing") + l.PartOf("planning") + l.PartOf("compiling (JIT)"); rest > 0 {
+			l.ProcessorS = new(l.S * rest)
+		}
+	}
+}
+
+// waitName of a class; that of sessions without a wait is not split here.
+func waitName(class waits.Class) string {
+	if class == waits.Running {
+		return "no wait"
+	}
+	return nonEmpty(lineNames[string(class)], string(class))
+}
+
+// within says what a ledger knows of a statement of the samples, as evidence.
+func (m *measured) within(text string) (lines []string) {
+	for i := range m.statements {
+		if l := &m.statements[i]; slices.Contains(m.sampledAs(l.Text), text) && (l.Nested == nil || !*l.Nested) {
+			lines = append(lines, l.Says()...)
+			break
+		}
+	}
+	return append(lines, m.remarksOn(text)...)
+}

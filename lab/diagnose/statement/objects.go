@@ -1,0 +1,268 @@
+package statement
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+//go:embed objects.sql
+var objectsSQL string
+
+// object that runs when a statement uses a table.
+type object struct {
+	Named, Name, Kind, Object, Events, Function, Detail string
+
+	Owner uint32 // the role that a policy does not concern; 0: none
+}
+
+// textMost characters of a statement are read.
+const textMost = 20_000
+
+// Describe the few: their texts without values, and what runs within them. Statements that were sampled alone may be
+// among the ledgers already.
+func (in *Inside) Describe(ctx context.Context, conn *pgx.Conn, withoutValues func(string) string) error {
+	for _, step := range []func() error{
+		func() error { return in.texts(ctx, conn, withoutValues) },
+		func() error { return in.names(ctx, conn) },
+		func() error { return in.uses(ctx, conn, withoutValues) },
+	} {
+		err := step()
+		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && ctx.Err() == nil {
+			in.Missing = append(in.Missing, Missing{"what runs within statements", refused.Message})
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read what runs within statements: %w", err)
+		}
+	}
+	return nil
+}
+
+// texts of the ledgers, and of the others as far as they were counted.
+func (in *Inside) texts(ctx context.Context, conn *pgx.Conn, withoutValues func(string) string) error {
+	if in.schema == "" {
+		return nil
+	}
+	var ids []int64
+	for _, l := range slices.Concat(in.Accounts, in.others) {
+		if l.Source == FromCounters {
+			ids = append(ids, l.key.query)
+		}
+	}
+	found, err := conn.Query(ctx, fmt.Sprintf(`SELECT DISTINCT ON (queryid) queryid, left(query, %d)
+		FROM %s.pg_stat_statements(true) WHERE queryid = ANY ($1::bigint[])`, textMost, in.schema), ids)
+	if err != nil {
+		return err
+	}
+	texts := map[int64]string{}
+	var query int64
+	var text *string
+	if _, err = pgx.ForEachRow(found, []any{&query, &text}, func() error {
+		if text != nil {
+			texts[query] = *text
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, all := range [][]Account{in.Accounts, in.others} {
+		for i := range all {
+			if all[i].Source == FromCounters {
+				all[i].sent = texts[all[i].key.query]
+				all[i].Text = withoutValues(all[i].sent)
+			}
+		}
+	}
+	return nil
+}
+
+const namesSQL = `SELECT 'role', oid::int8, rolname::text, rolsuper OR rolbypassrls FROM pg_roles
+	WHERE oid::int8 = ANY ($1::int8[])
+	UNION ALL SELECT 'database', oid::int8, datname::text, false FROM pg_database WHERE oid::int8 = ANY ($2::int8[])`
+
+// names of roles and databases, and which roles no policy concerns.
+func (in *Inside) names(ctx context.Context, conn *pgx.Conn) error {
+	var roles, databases []int64
+	for _, l := range in.Accounts {
+		roles, databases = append(roles, int64(l.key.role)), append(databases, int64(l.key.database))
+	}
+	found, err := conn.Query(ctx, namesSQL, roles, databases)
+	if err != nil {
+		return err
+	}
+	var kind, name string
+	var oid int64
+	var free bool
+	_, err = pgx.ForEachRow(found, []any{&kind, &oid, &name, &free}, func() error {
+		for i := range in.Accounts {
+			switch l := &in.Accounts[i]; {
+			case kind == "role" && int64(l.key.role) == oid:
+				l.Role = name
+				if free {
+					l.role = everything
+				}
+			case kind == "database" && int64(l.key.database) == oid:
+				l.Database = name
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// everything is the role of those whom no policy concerns.
+const everything = ^uint32(0)
+
+// Here says that the statement runs in the database that is connected, whose catalogs can be read.
+func (in *Inside) Here(l Account) bool {
+	return l.Source == FromSamples || l.key.database == in.server.Database
+}
+
+// Words of a statement that may be names, also as the server folds them.
+func Words(sql string) map[string]bool {
+	all := map[string]bool{}
+	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' }
+	for _, word := range strings.FieldsFunc(sql, outside) {
+		if r, _ := utf8.DecodeRuneInString(word); !unicode.IsDigit(r) && r != '$' {
+			all[word], all[strings.ToLower(word)] = true, true
+		}
+	}
+	return all
+}
+
+// wordsMost are looked up, and those of one statement more.
+const wordsMost = 4000
+
+func (in *Inside) uses(ctx context.Context, conn *pgx.Conn, withoutValues func(string) string) error {
+	words := map[string]bool{}
+	for _, all := range [][]Account{in.Accounts, in.others} {
+		for i := range all {
+			all[i].words = Words(all[i].Text)
+		}
+	}
+	for _, l := range in.Accounts {
+		if in.Here(l) && len(words) < wordsMost {
+			maps.Copy(words, l.words)
+		}
+	}
+	found, err := conn.Query(ctx, objectsSQL, slices.Sorted(maps.Keys(words)))
+	if err != nil {
+		return err
+	}
+	var all []object
+	var o object
+	if _, err = pgx.ForEachRow(found, []any{&o.Named, &o.Name, &o.Kind, &o.Object, &o.Events, &o.Function, &o.Owner,
+		&o.Detail}, func() error {
+		o.Detail = withoutValues(o.Detail)
+		all = append(all, o)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for i := range in.Accounts {
+		if l := &in.Accounts[i]; in.Here(*l) {
+			in.apply(l, all)
+		}
+	}
+	return nil
+}
+
+// apply what runs when the statement uses its tables.
+func (in *Inside) apply(l *Account, all []object) {
+	does := func(events string) bool {
+		return slices.ContainsFunc(strings.Fields(strings.ToLower(events)), func(event string) bool {
+			return l.words[event]
+		})
+	}
+	by := map[string]string{} // functions
+	for _, o := range all {
+		if !l.words[o.Named] {
+			continue
+		}
+		switch {
+		case o.Kind == "table":
+			l.Tables = append(l.Tables, o.Name)
+		case o.Kind == "trigger" && does(o.Events):
+			l.Triggers = append(l.Triggers, fmt.Sprintf("%s of %s, %s: %s", o.Object, o.Name, o.Detail, o.Function))
+			by[o.Function] = "trigger " + o.Object
+		case o.Kind == "policy" && does(o.Events) && l.role != everything && (l.role == 0 || l.role != o.Owner):
+			l.Policies = append(l.Policies, fmt.Sprintf("%s of %s: %s", o.Object, o.Name, o.Detail))
+			for _, function := range strings.Fields(o.Function) {
+				by[function] = "policy " + o.Object
+			}
+		}
+	}
+	slices.Sort(l.Tables)
+	l.Tables = slices.Compact(l.Tables)
+	for name := range in.functions {
+		_, plain, _ := strings.Cut(name, ".")
+		if by[name] == "" && l.words[plain] {
+			by[name] = "its text"
+		}
+	}
+	in.addFunctions(l, by)
+	in.addReads(l)
+}
+
+func (in *Inside) addFunctions(l *Account, by map[string]string) {
+	for name, how := range by {
+		if f, counted := in.functions[name]; counted {
+			l.Functions = append(l.Functions, Function{name, how, f.calls, f.totalMS / 1000, f.selfMS / 1000})
+		}
+	}
+	slices.SortFunc(l.Functions, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
+	if in.server.Calls == "none" && len(by) > 0 {
+		l.miss(Functions, "track_functions is none")
+	}
+	for _, f := range l.Functions {
+		if f.By != "its text" { // which calls are this statement's is not counted where several write the table
+			l.take("function "+f.Name, f.TotalS)
+		}
+	}
+}
+
+// readerLeast of the time of all statements that name a table: what was read of it is then said of this one.
+const readerLeast = 0.9
+
+// addReads counts what was read of its tables, where it is nearly alone in using them.
+func (in *Inside) addReads(l *Account) {
+	const name = "rows read"
+	switch {
+	case len(l.Tables) == 0 || l.Calls == nil || *l.Calls <= 0:
+		return
+	case l.Nested != nil && *l.Nested:
+		return
+	}
+	own, all := 0.0, 0.0
+	for _, o := range slices.Concat(in.Accounts, in.others) {
+		shares := slices.ContainsFunc(l.Tables, func(table string) bool {
+			_, plain, _ := strings.Cut(table, ".")
+			return o.words[plain]
+		})
+		if !shares || o.key.database != l.key.database {
+			continue
+		}
+		if all += o.S; o.key.query == l.key.query {
+			own += o.S
+		}
+	}
+	if own < readerLeast*all {
+		l.miss(name, "other statements use its tables, too")
+		return
+	}
+	rows, toast := 0.0, 0.0
+	for _, table := range l.Tables {
+		rows, toast = rows+in.tables[table].rows, toast+in.tables[table].toast
+	}
+	l.PerCall.RowsRead, l.PerCall.Toast = each(rows, *l.Calls), each(toast, *l.Calls)
+}

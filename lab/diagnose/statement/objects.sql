@@ -1,0 +1,37 @@
+-- Tables that have one of these names, directly or through a view of such a name, and what else runs when somebody
+-- reads or writes them: triggers, row security policies, and the functions that both call. A table comes with its
+-- partitions.
+WITH RECURSIVE used AS (
+    (SELECT c.oid, c.relname::text AS named FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_' LIMIT 300)
+    UNION SELECT o.oid, u.named FROM used u CROSS JOIN LATERAL (
+        SELECT d.refobjid AS oid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass
+            AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> u.oid WHERE r.ev_class = u.oid
+        UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = u.oid
+    ) o
+), tables AS (
+    SELECT u.named, c.oid, n.nspname || '.' || c.relname AS name, c.relowner, c.relrowsecurity, c.relforcerowsecurity
+    FROM used u JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind <> 'v'
+)
+SELECT named, name, 'table' AS kind, '' AS object, '' AS events, '' AS function, 0::oid AS owner, '' AS detail
+FROM tables
+UNION ALL
+SELECT t.named, t.name, 'trigger', g.tgname,
+    CASE WHEN g.tgtype & 4 <> 0 THEN 'INSERT ' ELSE '' END || CASE WHEN g.tgtype & 8 <> 0 THEN 'DELETE ' ELSE '' END
+        || CASE WHEN g.tgtype & 16 <> 0 THEN 'UPDATE ' ELSE '' END,
+    n.nspname || '.' || p.proname, 0, CASE WHEN g.tgtype & 1 <> 0 THEN 'for each row' ELSE 'for each statement' END
+FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D'
+        AND g.tgparentid = 0
+    JOIN pg_proc p ON p.oid = g.tgfoid JOIN pg_namespace n ON n.oid = p.pronamespace
+UNION ALL
+SELECT t.named, t.name, 'policy', y.polname,
+    CASE y.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE'
+        ELSE 'SELECT INSERT UPDATE DELETE' END,
+    coalesce((SELECT string_agg(n.nspname || '.' || p.proname, ' ') FROM pg_depend d
+        JOIN pg_proc p ON p.oid = d.refobjid
+        JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE d.classid = 'pg_policy'::regclass AND d.objid = y.oid AND d.refclassid = 'pg_proc'::regclass), ''),
+    CASE WHEN t.relforcerowsecurity THEN 0 ELSE t.relowner END,
+    left(coalesce(pg_get_expr(y.polqual, y.polrelid), pg_get_expr(y.polwithcheck, y.polrelid), ''), 300)
+FROM tables t JOIN pg_policy y ON y.polrelid = t.oid WHERE t.relrowsecurity

@@ -1,0 +1,193 @@
+package statement
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/test/leak"
+	"plimsoll/test/patience"
+)
+
+func TestMain(m *testing.M) { leak.Main(clustertest.Runner(m)) }
+
+// counted is a server whose statements, planning and functions are counted.
+func counted(t *testing.T) (dsn string, conn *pgx.Conn) {
+	t.Helper()
+	own := clustertest.Alone(t, map[string]string{"shared_preload_libraries": "pg_stat_statements",
+		"pg_stat_statements.track": "all", "pg_stat_statements.track_planning": "on", "track_functions": "all"})
+	conn = clustertest.Connect(t, own.DSN(), "shop")
+	execute(t, conn, "CREATE SCHEMA extra; CREATE EXTENSION pg_stat_statements SCHEMA extra")
+	return own.DSN(), conn
+}
+
+func execute(t *testing.T, conn *pgx.Conn, sql string) {
+	t.Helper()
+	if _, err := conn.Exec(patience.Context(t), sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func reader(t *testing.T, dsn string) *pgx.Conn {
+	t.Helper()
+	conn, err := postgres.Connect(patience.Context(t), dsn, "reader", postgres.Reading("20s")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+// during the work of a client.
+func during(t *testing.T, dsn string, work func()) *Inside {
+	t.Helper()
+	conn, ctx := reader(t, dsn), patience.Context(t)
+	before, err := Read(ctx, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work()
+	after, err := Read(ctx, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Between(before, after)
+	if err := in.Describe(ctx, conn, func(sql string) string { return sql }); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.FindHidden(ctx, conn, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(in.Missing) > 0 {
+		t.Errorf("missing: %+v", in.Missing)
+	}
+	return in
+}
+
+// of a statement that begins so.
+func of(t *testing.T, in *Inside, begin string) Account {
+	t.Helper()
+	i := slices.IndexFunc(in.Accounts, func(l Account) bool { return strings.HasPrefix(l.Text, begin) })
+	if i < 0 {
+		t.Fatalf("no ledger of %q: %+v", begin, in.Accounts)
+	}
+	return in.Accounts[i]
+}
+
+const shopSQL = `CREATE TABLE prices (item int, price int);
+	INSERT INTO prices SELECT n, n FROM generate_series(1, 20000) n;
+	CREATE TABLE orders (id int PRIMARY KEY, item int, price int, note text);
+	INSERT INTO orders SELECT n, n, n FROM generate_series(1, 100) n;
+	CREATE FUNCTION set_price() RETURNS trigger LANGUAGE plpgsql AS
+		'BEGIN NEW.price := (SELECT max(price) FROM prices WHERE item = NEW.item); RETURN NEW; END';
+	CREATE TRIGGER priced BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION set_price();
+	CREATE TABLE customers (id int PRIMARY KEY);
+	CREATE TABLE visits (customer int REFERENCES customers ON DELETE CASCADE, at int);
+	INSERT INTO customers SELECT n FROM generate_series(1, 100) n;
+	INSERT INTO visits SELECT 100, n FROM generate_series(1, 10000) n; ANALYZE`
+
+func TestBetween_AnAccountAddsUpAndNamesWhatRunsWithin(t *testing.T) {
+	dsn, conn := counted(t)
+	execute(t, conn, shopSQL)
+	const updates, deletes = 30, 20
+	in := during(t, dsn, func() {
+		for n := range updates {
+			execute(t, conn, fmt.Sprintf("UPDATE orders SET note = 'x' WHERE id = %d", n+1))
+		}
+		for n := range deletes {
+			execute(t, conn, fmt.Sprintf("DELETE FROM customers WHERE id = %d", n+1))
+		}
+		execute(t, conn, "SELECT pg_stat_force_next_flush()")
+	})
+	update := of(t, in, "UPDATE orders")
+	if update.Calls == nil || *update.Calls != updates || *update.PerCall.Rows != 1 || update.Nested == nil ||
+		*update.Nested {
+		t.Errorf("%+v, want %d calls of a client, each of one row", update, updates)
+	}
+	sum := 0.0
+	for _, p := range update.Parts {
+		sum += p.S
+	}
+	if diff := sum - update.S; diff > 1e-9 || diff < -1e-9 {
+		t.Errorf("its parts add up to %v of %v s: %+v", sum, update.S, update.Parts)
+	}
+	if len(update.Triggers) != 1 || !strings.Contains(update.Triggers[0], "for each row: public.set_price") {
+		t.Errorf("triggers %q", update.Triggers)
+	}
+	if len(update.Functions) != 1 || update.Functions[0].Calls != updates ||
+		update.PartOf("function public.set_price") < 0.5 {
+		t.Errorf("functions %+v, parts %+v, want most of its time in set_price", update.Functions, update.Parts)
+	}
+	if update.PartOf("planning") == 0 || in.Totals.PlanS == nil {
+		t.Error("planning is not timed")
+	}
+	if in.Totals.NestedS == nil || *in.Totals.NestedS <= 0 {
+		t.Errorf("totals %+v, want work within statements", in.Totals)
+	}
+	by := map[string]string{}
+	for _, h := range in.Hidden {
+		for _, one := range h.By {
+			by[h.Table] += one.Name + " of " + one.Of + " " + one.Unindexed + "; "
+		}
+	}
+	if !strings.Contains(by["public.prices"], "trigger priced (public.set_price) of public.orders") {
+		t.Errorf("hidden %v, want prices read by the trigger", by)
+	}
+	if !strings.Contains(by["public.visits"], "foreign key visits_customer_fkey of public.customers customer") {
+		t.Errorf("hidden %v, want visits read by a foreign key without an index", by)
+	}
+}
+
+// Row security is work that no text shows.
+func TestBetween_NamesThePolicyOfARoleThatItConcerns(t *testing.T) {
+	dsn, conn := counted(t)
+	execute(t, conn, `CREATE TABLE secrets (id int, owner text); INSERT INTO secrets SELECT n, 'shop' FROM
+		generate_series(1, 2000) n; ALTER TABLE secrets ENABLE ROW LEVEL SECURITY;
+		CREATE FUNCTION may(text) RETURNS bool LANGUAGE plpgsql STABLE AS 'BEGIN RETURN $1 = ''shop''; END';
+		CREATE POLICY own ON secrets FOR SELECT USING (may(owner)); CREATE ROLE teller;
+		GRANT SELECT ON secrets TO teller; CREATE VIEW shown AS SELECT * FROM secrets;
+		GRANT SELECT ON shown TO teller; ALTER VIEW shown SET (security_invoker = on)`)
+	in := during(t, dsn, func() {
+		execute(t, conn, "SET ROLE teller")
+		for range 5 {
+			execute(t, conn, "SELECT count(*) FROM shown")
+		}
+		execute(t, conn, "RESET ROLE")
+		execute(t, conn, "SELECT count(id) FROM secrets")
+		execute(t, conn, "SELECT pg_stat_force_next_flush()")
+	})
+	if teller := of(t, in, "SELECT count(*) FROM shown"); len(teller.Policies) != 1 || teller.Role != "teller" ||
+		len(teller.Functions) != 1 || teller.Functions[0].By != "policy own" {
+		t.Errorf("%+v, want the policy behind the view, and its function", teller)
+	}
+	if own := of(t, in, "SELECT count(id)"); len(own.Policies) != 0 {
+		t.Errorf("%q, of a superuser, whom none concerns", own.Policies)
+	}
+}
+
+// What is not counted is said, and is not zero.
+func TestRead_SaysWhatIsNotCounted(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	conn, ctx := reader(t, dsn), patience.Context(t)
+	r, err := Read(ctx, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Between(r, r)
+	in.Accounts = []Account{Sampled("SELECT FROM nothing", 1, 1)}
+	if err := in.Describe(ctx, conn, strings.TrimSpace); err != nil {
+		t.Fatal(err)
+	}
+	if in.Totals != nil || !slices.ContainsFunc(in.Missing, func(m Missing) bool { return m.Name == Counters }) {
+		t.Errorf("totals %+v, missing %+v", in.Totals, in.Missing)
+	}
+	if l := in.Accounts[0]; l.Calls != nil || l.JIT != nil || len(l.Unavailable) == 0 {
+		t.Errorf("%+v", l)
+	}
+}
