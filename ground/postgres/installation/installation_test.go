@@ -98,8 +98,8 @@ func TestFind(t *testing.T) {
 		t.Setenv("PLIMSOLL_CACHE", t.TempDir())
 		have := clustertest.Start(t).Server()
 		prefix := filepath.Join(t.TempDir(), "18.0")
-		must(t, os.Mkdir(prefix, 0o755))
-		must(t, os.Symlink(have.BinDir, filepath.Join(prefix, "bin")))
+		must(t, os.MkdirAll(filepath.Join(prefix, "bin"), 0o755))
+		must(t, os.Symlink(filepath.Join(have.BinDir, "postgres"), filepath.Join(prefix, "bin", "postgres")))
 		must(t, os.WriteFile(filepath.Join(prefix, installation.ManifestFile),
 			[]byte(`{"flavour": "plimsoll", "patchset": 7}`), 0o644))
 		t.Setenv("PATH", filepath.Join(prefix, "bin")+":"+os.Getenv("PATH"))
