@@ -5,7 +5,10 @@ LOAD 'online_analyze';
 SET online_analyze.table_type = 'temporary';
 SET online_analyze.min_interval = 0;
 SET max_parallel_workers_per_gather = 0;
-SELECT count(*) AS "has it" FROM pg_settings WHERE name = 'temp_live_statistics';
+SELECT count(*) = 0 AS stock FROM pg_settings WHERE name = 'temp_live_statistics' \gset
+\if :stock
+\quit
+\endif
 
 CREATE TABLE register (key int, part int, amount int) WITH (autovacuum_enabled = off);
 INSERT INTO register SELECT g / 10, g % 50, g FROM generate_series(0, 99999) g;
