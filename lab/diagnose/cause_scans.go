@@ -22,8 +22,8 @@ type scanned struct {
 	wrapped bool
 }
 
-// scannedWhole says how a table was read whole for a few rows; nil: it was not.
-func (m *measured) scannedWhole(table string) *scanned {
+// wholeScan says how a table was read whole for a few rows; nil: it was not.
+func (m *measured) wholeScan(table string) *scanned {
 	scans := m.delta.Grew(counters.Tables, table, "seq_scan")
 	rows := m.delta.Grew(counters.Tables, table, "seq_tup_read")
 	if scans == nil || rows == nil || *scans < 1 || *rows < rowsPerScan.Value**scans {
@@ -64,7 +64,7 @@ var wholeTables = cause{
 	healthy: "no table of more than a few thousand rows is read whole",
 	find: func(m *measured) (*Finding, string) {
 		return m.ofTables(func(table string) *Finding {
-			s := m.scannedWhole(table)
+			s := m.wholeScan(table)
 			if s == nil || s.index != nil {
 				return nil
 			}
@@ -98,7 +98,7 @@ var unusedIndex = cause{
 	healthy: "",
 	find: func(m *measured) (*Finding, string) {
 		return m.ofTables(func(table string) *Finding {
-			s := m.scannedWhole(table)
+			s := m.wholeScan(table)
 			if s == nil || s.index == nil {
 				return nil
 			}
