@@ -115,6 +115,7 @@ type Inside struct {
 	tables    map[string]table
 	server    Server
 	schema    string
+	top       string    // the column that tells statements of clients, or true
 	others    []Account // beyond those that are kept, for who else reads a table: at most othersMost
 }
 
@@ -128,7 +129,7 @@ const (
 // Between two readings of the same server. Statements carry no text yet: Describe reads those of the few.
 func Between(before, after *Reading) *Inside {
 	in := &Inside{Missing: after.missing, functions: map[string]function{}, tables: map[string]table{},
-		server: after.server, schema: after.schema}
+		server: after.server, schema: after.schema, top: after.top}
 	for name, now := range after.functions {
 		was := before.functions[name]
 		if one := (function{grew(was.calls, now.calls), grew(was.totalMS, now.totalMS),

@@ -59,17 +59,18 @@ func (in *Inside) texts(ctx context.Context, conn *pgx.Conn, withoutValues func(
 			ids = append(ids, l.key.query)
 		}
 	}
-	found, err := conn.Query(ctx, fmt.Sprintf(`SELECT DISTINCT ON (queryid) queryid, left(query, %d)
-		FROM %s.pg_stat_statements(true) WHERE queryid = ANY ($1::bigint[])`, textMost, in.schema), ids)
+	// The same query has a text for each role, and another one where EXPLAIN or a function ran it.
+	found, err := conn.Query(ctx, fmt.Sprintf(`SELECT dbid, userid, queryid, %s, left(query, %d)
+		FROM %s.pg_stat_statements(true) WHERE queryid = ANY ($1::bigint[])`, in.top, textMost, in.schema), ids)
 	if err != nil {
 		return err
 	}
-	texts := map[int64]string{}
-	var query int64
+	texts := map[id]string{}
+	var key id
 	var text *string
-	if _, err = pgx.ForEachRow(found, []any{&query, &text}, func() error {
+	if _, err = pgx.ForEachRow(found, []any{&key.database, &key.role, &key.query, &key.top, &text}, func() error {
 		if text != nil {
-			texts[query] = *text
+			texts[key] = *text
 		}
 		return nil
 	}); err != nil {
@@ -78,7 +79,7 @@ func (in *Inside) texts(ctx context.Context, conn *pgx.Conn, withoutValues func(
 	for _, all := range [][]Account{in.Accounts, in.others} {
 		for i := range all {
 			if all[i].Source == FromCounters {
-				all[i].sent = texts[all[i].key.query]
+				all[i].sent = texts[all[i].key]
 				all[i].Text = withoutValues(all[i].sent)
 			}
 		}

@@ -74,6 +74,7 @@ type Reading struct {
 	at         time.Time
 	server     Server
 	schema     string // of pg_stat_statements, quoted; empty: it cannot be read
+	top        string // its column that tells statements of clients, or true
 	statements map[id][columns]float64
 	functions  map[string]function
 	tables     map[string]table
@@ -206,7 +207,7 @@ func (r *Reading) readStatements(ctx context.Context, conn *pgx.Conn, schema str
 	}); err != nil {
 		return err
 	}
-	r.schema, r.cut, r.server.Evicted = schema, len(r.statements) >= statementsMost, -1
+	r.schema, r.top, r.cut, r.server.Evicted = schema, top, len(r.statements) >= statementsMost, -1
 	const evictedSQL = `SELECT dealloc FROM %s.pg_stat_statements_info`
 	err = conn.QueryRow(ctx, fmt.Sprintf(evictedSQL, schema)).Scan(&r.server.Evicted)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) { // an older version of the extension
