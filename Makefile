@@ -71,7 +71,7 @@ test: ## set everything up and pass the tests (what CI runs)
 test-full: ## make test, then the slow suites: PostgreSQL's own, long fuzz, soak
 	@test/full $(if $(RESUME),--resume) $(SUITES)
 
-# REPEAT=5 is what the figures in docs/bench rest on; ONLY=healthy,hot-row plants some.
+# REPEAT=5 is what the figures in docs/bench rest on; ONLY=healthy,hot-row plants some; CONFUSION_FLAGS="--set new".
 confusion: bin/plimsoll ## plant faults in a server under load, and count which of them `plimsoll diagnose` names
 	@bin/plimsoll prove --confusion --repeat $(or $(REPEAT),1) $(if $(ONLY),--only $(ONLY)) $(CONFUSION_FLAGS)
 

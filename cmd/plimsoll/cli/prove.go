@@ -17,6 +17,7 @@ import (
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/confusion"
 	"plimsoll/lab/prove/experiments"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/proof"
@@ -41,6 +42,8 @@ type proveOptions struct {
 	long               bool
 	repeat, pairs      int    // rounds of self and confusion, and pairs of self's A/A tests
 	kept               string // file of confusion's trials
+	set                string // of confusion's faults
+	seed, trials       int    // of confusion
 	report             string
 	budget             time.Duration
 }
@@ -82,6 +85,14 @@ load, alone and two at a time. Each trial shows whether they took effect (if not
 which causes were named. A matrix of planted and named causes ends with scores,
 (right - 0.1 wrong) / causes. Some faults are hidden: the thresholds were chosen without them.
 
+  --set old    30 faults, 13 pairs and a healthy load, in a base that is always the same
+  --set new    incidents under drawn names, strengths, loads, servers and conditions (pooler,
+               standby, no pg_stat_statements, others on the machine), pairs, and 8 healthy loads.
+               Each is measured against the same load before it and is void if its effect is too
+               small. Half right names, false "not the problem" and harmful advice count apart
+  --seed N     another draw; the same seed draws the same
+  --budget, --trials    a random part of what is left; with --keep the same command continues
+
 Verdicts on claims:
 
   confirmed, refuted, inconclusive   the result of the experiment
@@ -100,6 +111,7 @@ Verdicts on claims:
   plimsoll prove --self --long --pairs 40  with 40 pairs of equal systems
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush
+  plimsoll prove --confusion --set new --seed 7 --budget 30m
   plimsoll prove --confusion --repeat 5 --keep trials.jsonl    in parts: the same command continues`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -122,6 +134,10 @@ Verdicts on claims:
 			"the time to the hypervisor, a quota or a lack of memory; 1: never")
 	fs.StringVar(&o.report, "report", "", "write all claims and their stored results as one HTML `FILE`")
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
+	config.Choice(fs, &o.set, "set", confusion.SetAll, confusion.Sets, "faults of --confusion")
+	config.Count(fs, &o.seed, "seed", confusion.SeedDefault, 0, mostOfAnything,
+		"random seed of --confusion: names, strengths and conditions of the new set")
+	config.Count(fs, &o.trials, "trials", 0, 0, 100_000, "trials of --confusion at most; 0: all")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
 	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or faults of --confusion: `NAMES` separated by commas; "+
@@ -134,7 +150,8 @@ Verdicts on claims:
 		"allows ("+strings.Join(experiments.Full(), ", ")+"); hours instead of minutes")
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
-	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "keep", "pairs", "report")
+	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "keep", "pairs", "report",
+		"set", "seed", "trials")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -153,6 +170,9 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 	if o.kept != "" {
 		return problem.New(problem.Usage, errors.New("--keep applies only to --confusion"),
 			"results of claims are always kept")
+	}
+	if o.set != confusion.SetAll || o.seed != confusion.SeedDefault || o.trials > 0 {
+		return problem.New(problem.Usage, errors.New("--set, --seed and --trials apply only to --confusion"), "")
 	}
 	if o.self {
 		return a.proveSelf(ctx, args, o)

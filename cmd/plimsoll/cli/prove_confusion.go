@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,15 +21,15 @@ func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions)
 	options := confusion.Options{Clusters: a.clusters(), Rounds: o.repeat, Only: o.only, Kept: o.kept,
 		Software: software().Version,
 		Spec:     cluster.Spec{Engine: o.engine, Memory: "512MB", SocketOnly: true},
-		Duration: cmp.Or(o.duration, confusion.DurationDefault),
-		Step:     func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
+		Duration: o.duration, Set: o.set, Seed: uint64(o.seed), Trials: o.trials, Budget: o.budget,
+		Step: func(share float64, left time.Duration, name string) { a.meter.UpdateLeft(share, left, name) },
 		Ended: func(t confusion.Trial) {
 			if !a.json {
 				fmt.Fprintln(a.stdout, t.Line())
 			}
 		},
 	}
-	a.meter.Say("about %s", human.Roughly(options.Takes()))
+	a.meter.Say("about %s", human.Roughly(options.Takes(ctx)))
 	a.meter.Phase("confusion", 1, "")
 	report, err := confusion.Run(ctx, options)
 	a.meter.End()

@@ -1,6 +1,10 @@
 // Package confusion owns the test of the diagnosis: it plants faults of known kinds in a server of its own under load,
 // makes sure that each took effect, and counts what the diagnosis names.
 //
+// There are two sets. The old one is planted by functions in a base that is always the same. The new one are incidents
+// as data (package incident), under names, strengths, loads and conditions that a seed draws; each must slow the load
+// down, against a baseline of the same trial.
+//
 //	start server, copy the base ──▶ load ──▶ plant ──▶ diagnose ──▶ took effect? ── no ──▶ void
 //	                                                                    └─ yes ──▶ right, wrong and missed names
 //
@@ -22,6 +26,7 @@ import (
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/prove/confusion/incident"
 )
 
 // Schema of the JSON. It changes when readers would break.
@@ -40,7 +45,14 @@ type Options struct {
 	Rounds   int
 	// Only these plants; empty: all. "a+b" is a compound of any two.
 	Only     []string
-	Duration time.Duration
+	Duration time.Duration // 0: each set's own
+	// Set of faults: old, new or all. Empty: all.
+	Set string
+	// Seed of what trials of incidents draw.
+	Seed uint64
+	// Trials at most, and the time that they may take; what does not fit is left out by chance. 0: no limit.
+	Trials int
+	Budget time.Duration
 	// Kept is a file of trials: those that are there are not made again. Empty keeps nothing.
 	Kept string
 	// Software is this program's version. Trials of another one are not counted with those of this one.
@@ -72,6 +84,12 @@ func (p plant) hidden() bool {
 func Names() (names []string) {
 	for _, p := range plants() {
 		names = append(names, p.name())
+	}
+	for _, load := range incident.Loads() {
+		names = append(names, healthyLoad(load))
+	}
+	for _, f := range incident.All() {
+		names = append(names, f.Name)
 	}
 	return names
 }
@@ -107,82 +125,120 @@ func parse(text string) (p plant, err error) {
 	return p, nil
 }
 
-func (o Options) chosen() (all []plant, err error) {
-	if len(o.Only) == 0 {
-		return plants(), nil
-	}
-	for _, name := range o.Only {
-		p, err := parse(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-	}
-	return all, nil
-}
-
 // around is what a trial takes besides its diagnosis.
 const around = 8 * time.Second
 
 // Takes is about how long it takes.
-func (o Options) Takes() time.Duration {
-	all, err := o.chosen()
+func (o Options) Takes(ctx context.Context) time.Duration {
+	all, err := o.jobs(ctx)
 	if err != nil {
 		return 0
 	}
-	return o.takes(len(all) * max(1, o.Rounds))
+	return o.takes(o.within(all))
 }
 
-func (o Options) takes(trials int) time.Duration {
-	return time.Duration(trials) * (o.Duration + around)
+func (o Options) takes(all []job) (sum time.Duration) {
+	for _, j := range all {
+		sum += o.lasts(j)
+	}
+	return sum
 }
 
 // Run makes the test. The report holds the trials that ended also when there is an error.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
 	report = &Report{Schema: Schema, Rounds: max(1, o.Rounds), Trials: []Trial{}}
-	chosen, err := o.chosen()
+	all, err := o.jobs(ctx)
 	if err != nil {
 		return report, err
 	}
-	k, err := o.openKept(ctx, chosen, report)
+	k, err := o.openKept(ctx, all, report)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, k.Close()) }()
-	b, err := newBench(ctx, o)
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	report.CommitMS = 1000 * b.flush.Seconds()
-	began, before := time.Now(), len(report.Trials)
-	for round := 1; round <= report.Rounds; round++ {
-		for _, p := range chosen {
-			if report.has(round, p.name()) {
-				continue
-			}
-			if o.Step != nil {
-				share := float64(len(report.Trials)) / float64(report.Rounds*len(chosen))
-				o.Step(share, max(0, o.takes(report.Rounds*len(chosen)-before)-time.Since(began)), p.name())
-			}
-			t, _, err := b.try(ctx, p)
-			if ctx.Err() != nil {
-				return report, o.interrupted(report)
-			}
-			if err != nil {
-				return report, fmt.Errorf("plant %s: %w", p.name(), err)
-			}
-			t.Round = round
-			if err := k.Add(t); err != nil {
-				return report, err
-			}
-			report.add(t)
-			if o.Ended != nil {
-				o.Ended(t)
-			}
+	left := o.within(slices.DeleteFunc(all, func(j job) bool { return report.has(j.round, j.name) }))
+	s := &stages{Options: o, report: report}
+	defer func() { err = errors.Join(err, s.close()) }()
+	before, began := len(report.Trials), time.Now()
+	for i, j := range left {
+		if o.Step != nil {
+			o.Step(float64(before+i)/float64(before+len(left)), o.remains(left, i, time.Since(began)), j.name)
+		}
+		t, err := s.try(ctx, j)
+		if ctx.Err() != nil {
+			return report, o.interrupted(report)
+		}
+		if err != nil {
+			return report, fmt.Errorf("plant %s: %w", j.name, err)
+		}
+		if err := k.Add(t); err != nil {
+			return report, err
+		}
+		report.add(t)
+		if o.Ended != nil {
+			o.Ended(t)
 		}
 	}
 	return report, nil
+}
+
+// remains of the time, by what the first trials took against their estimate.
+func (o Options) remains(left []job, done int, spent time.Duration) time.Duration {
+	rest := o.takes(left[done:])
+	if done == 0 {
+		return rest
+	}
+	return time.Duration(float64(rest) * spent.Seconds() / o.takes(left[:done]).Seconds())
+}
+
+// stages are the servers of a test: one at a time, that of the old set or one engine's of the new.
+type stages struct {
+	Options
+	report  *Report
+	bench   *bench
+	theatre *theatre
+}
+
+// try a trial on its server.
+func (s *stages) try(ctx context.Context, j job) (t Trial, err error) {
+	if j.old {
+		if s.bench == nil {
+			if err := s.close(); err != nil {
+				return t, err
+			}
+			o := s.Options
+			o.Duration = cmp.Or(o.Duration, DurationDefault)
+			if s.bench, err = newBench(ctx, o); err != nil {
+				s.bench = nil // it has closed itself
+				return t, err
+			}
+			s.report.CommitMS = 1000 * s.bench.flush.Seconds()
+		}
+		t, _, err = s.bench.try(ctx, j.plant)
+		t.Round = j.round
+		return t, err
+	}
+	if s.theatre == nil || s.theatre.engine != j.conditions.Engine {
+		if err := s.close(); err != nil {
+			return t, err
+		}
+		if s.theatre, err = openTheatre(ctx, s.Options, j.conditions.Engine); err != nil {
+			s.theatre = nil
+			return t, err
+		}
+	}
+	return s.theatre.try(ctx, j)
+}
+
+func (s *stages) close() (err error) {
+	if s.bench != nil {
+		err = s.bench.close()
+	}
+	if s.theatre != nil {
+		err = errors.Join(err, s.theatre.close())
+	}
+	s.bench, s.theatre = nil, nil
+	return err
 }
 
 func (o Options) interrupted(report *Report) error {
@@ -199,10 +255,11 @@ type conditions struct {
 	Software  string  `json:"software"`
 	Server    string  `json:"server"`
 	DurationS float64 `json:"duration_s"`
+	Seed      uint64  `json:"seed"`
 }
 
 // openKept reads what was kept into the report: rounds and plants that were asked for.
-func (o Options) openKept(ctx context.Context, chosen []plant, report *Report) (*kept.File, error) {
+func (o Options) openKept(ctx context.Context, all []job, report *Report) (*kept.File, error) {
 	if o.Kept == "" {
 		return nil, nil
 	}
@@ -211,7 +268,7 @@ func (o Options) openKept(ctx context.Context, chosen []plant, report *Report) (
 		return nil, err
 	}
 	k, lines, err := kept.Open(ctx, o.Kept, "confusion", conditions{Schema: Schema, Software: o.Software,
-		Server: server.String(), DurationS: o.Duration.Seconds()})
+		Server: server.String(), DurationS: o.Duration.Seconds(), Seed: o.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -220,8 +277,8 @@ func (o Options) openKept(ctx context.Context, chosen []plant, report *Report) (
 		if err := json.Unmarshal(text, &t); err != nil || t.Round < 1 {
 			return nil, errors.Join(kept.Unreadable(o.Kept, n, cmp.Or(err, errors.New("it is not a trial"))), k.Close())
 		}
-		asked := func(p plant) bool { return p.name() == t.Plant }
-		if t.Round <= report.Rounds && slices.ContainsFunc(chosen, asked) && !report.has(t.Round, t.Plant) {
+		asked := func(j job) bool { return j.round == t.Round && j.name == t.Plant }
+		if slices.ContainsFunc(all, asked) && !report.has(t.Round, t.Plant) {
 			report.add(t)
 		}
 	}

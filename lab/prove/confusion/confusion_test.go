@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	o := Options{Clusters: cluster.Open(clustertest.State(t)), Spec: clustertest.Copied(clustertest.Spec()),
 		Only: []string{"hot-row"}, Duration: 6 * time.Second} // a busy machine looks at locks now and then
 	if thorough.Asked() {
-		o.Only, o.Duration = nil, DurationDefault
+		o.Only, o.Set, o.Duration = nil, SetOld, DurationDefault
 	}
 	report, err := Run(t.Context(), o)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestRun(t *testing.T) {
 func TestKept(t *testing.T) {
 	o := Options{Kept: filepath.Join(t.TempDir(), "kept"), Only: []string{Healthy, "hot-row"}, Rounds: 2, Software: "1",
 		Spec: clustertest.Spec()}
-	chosen, err := o.chosen()
+	chosen, err := o.jobs(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +85,11 @@ func TestKept(t *testing.T) {
 	if _, err := o.openKept(t.Context(), chosen, &Report{Rounds: 2}); problem.ClassOf(err) != problem.Usage {
 		t.Errorf("a line that is no trial: %v", err)
 	}
+	o.Seed++
+	if _, err := o.openKept(t.Context(), chosen, &Report{Rounds: 2}); problem.ClassOf(err) != problem.Usage {
+		t.Errorf("trials of another seed: %v", err)
+	}
+	o.Seed--
 	o.Software = "2"
 	if _, err := o.openKept(t.Context(), chosen, &Report{Rounds: 2}); problem.ClassOf(err) != problem.Usage {
 		t.Errorf("trials of another program: %v", err)
@@ -107,8 +112,12 @@ func TestPlants(t *testing.T) {
 	if all := plants(); len(all) != 1+len(faults)+len(compounds) {
 		t.Errorf("%d plants", len(all))
 	}
-	if _, err := (Options{Only: []string{"hot-row+earthquake"}}).chosen(); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("an unknown fault: %v, want a usage error", err)
+	for _, wrong := range []string{"hot-row+earthquake", "hot-row+deadlocks", "deadlocks+random-keys",
+		"deadlocks+guessed-numbers+hot-row-counter"} {
+		o := Options{Only: []string{wrong}, Spec: clustertest.Spec()}
+		if _, err := o.jobs(t.Context()); problem.ClassOf(err) != problem.Usage {
+			t.Errorf("%s: %v, want a usage error", wrong, err)
+		}
 	}
 }
 
@@ -156,6 +165,7 @@ func TestScore(t *testing.T) {
 			if got.Of != want.Of {
 				continue
 			}
+			got.Halves = nil
 			if got.Score != nil {
 				if x := (float64(want.Right) - 0.1*float64(want.Wrong)) / float64(want.Causes); *got.Score != x {
 					t.Errorf("%s: %.3f, want %.3f", want.Of, *got.Score, x)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"plimsoll/ground/human"
 )
 
 // Text writes the matrix, planted by named, and the scores.
@@ -22,23 +24,31 @@ func (r *Report) Text(w io.Writer) error {
 	for _, name := range order {
 		r.row(t, name)
 	}
-	fmt.Fprint(t, "\nSCORE (right - 0.1 wrong) / causes\ttrials\tvoid\tcauses\tright\twrong\tscore\n")
-	for _, s := range r.Scores {
-		if s.Trials > 0 {
-			score := "-"
-			if s.Score != nil {
-				score = fmt.Sprintf("%.3f", *s.Score)
-			}
-			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\n", s.Of, s.Trials, s.Void, s.Causes, s.Right, s.Wrong, score)
-		}
+	scores(t, "\nSCORE (right - 0.1 wrong) / causes", r.Scores)
+	if len(r.Conditions) > 0 {
+		scores(t, "\nNEW SET, by what a trial drew", r.Conditions)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\na commit takes %.2f ms here alone\n"+
-		"* right   ! wrong   ~ not planted, but true: other programs or the hypervisor took the processors   "+
-		"(h) hidden\n", r.CommitMS)
+		"* right   / half: near the cause, or the cause without its object   ! wrong   (h) hidden, unseen\n"+
+		"= true beside the cause   ~ not planted, but true: other programs or the hypervisor took the processors\n",
+		r.CommitMS)
 	return err
+}
+
+func scores(w io.Writer, title string, all []Score) {
+	fmt.Fprintf(w, "%s\ttrials\tvoid\tcauses\tright\thalf\twrong\tfalse\tharmful\tscore\twith halves\n", title)
+	known := func(x *float64) string {
+		return human.Known(x, "-", func(x float64) string { return fmt.Sprintf("%.3f", x) })
+	}
+	for _, s := range all {
+		if s.Trials > 0 {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", s.Of, s.Trials, s.Void, s.Causes, s.Right,
+				s.Half, s.Wrong, s.False, s.Harmful, known(s.Score), known(s.Halves))
+		}
+	}
 }
 
 func (r *Report) row(w io.Writer, plant string) {
@@ -55,7 +65,7 @@ func (r *Report) row(w io.Writer, plant string) {
 			continue
 		}
 		for _, n := range t.Named {
-			name := map[Verdict]string{Right: "*", Wrong: "!", Machine: "~"}[n.Verdict] + n.Name
+			name := map[Verdict]string{Right: "*", Half: "/", True: "=", Wrong: "!", Machine: "~"}[n.Verdict] + n.Name
 			if named[name] == 0 {
 				order = append(order, name)
 			}
@@ -92,8 +102,25 @@ func (t Trial) Line() string {
 		verdict = "void"
 	case len(t.Missed) > 0:
 		verdict = "missed"
+	case len(t.Halves) > 0:
+		verdict = "half"
 	}
-	return fmt.Sprintf("%-6s  %s: named %s; %s; other programs %.0f %%, stolen %.0f %%", verdict, t.Plant,
+	text := fmt.Sprintf("%-6s  %s: named %s; %s; other programs %.0f %%, stolen %.0f %%", verdict, t.Plant,
 		cmp.Or(strings.Join(named, ", "), "nothing"), cmp.Or(strings.Join(t.Figures, "; "), "nothing"),
 		100*t.Strangers, 100*t.Stolen)
+	if t.Conditions != nil {
+		text += "; " + t.Conditions.String()
+	}
+	for _, one := range []struct {
+		what  string
+		texts []string
+	}{{"says falsely", t.False}, {"advises harm", t.Harmful}} {
+		if len(one.texts) > 0 {
+			text += fmt.Sprintf("; %s: %s", one.what, strings.Join(one.texts, " | "))
+		}
+	}
+	if t.Failed != "" {
+		text += "; the diagnosis failed: " + t.Failed
+	}
+	return text
 }

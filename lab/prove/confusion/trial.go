@@ -2,6 +2,7 @@ package confusion
 
 import (
 	"slices"
+	"strings"
 
 	"plimsoll/lab/diagnose"
 )
@@ -11,6 +12,12 @@ type Trial struct {
 	Round  int    `json:"round"` // from 1
 	Plant  string `json:"plant"`
 	Hidden bool   `json:"hidden"` // not looked at while thresholds were chosen
+	// Set that it is of; empty: the old one. Seed and conditions are of the new one.
+	Set        string      `json:"set,omitempty"`
+	Seed       uint64      `json:"seed,omitempty"`
+	Conditions *Conditions `json:"conditions,omitempty"`
+	// Effects of the faults, against the load before them.
+	Effects []Effect `json:"effects,omitempty"`
 	// Figures say what the faults did.
 	Figures []string `json:"figures"`
 	// Void says why it does not count; empty: it does.
@@ -24,6 +31,13 @@ type Trial struct {
 	Users map[string]Pace `json:"users"`
 	// Missed are the faults that nothing names.
 	Missed []string `json:"missed"`
+	// Halves are the faults that something leads near and nothing names.
+	Halves []string `json:"halves,omitempty"`
+	// False are statements that call healthy or exclude what a fault breaks, Harmful is advice that would harm.
+	False   []string `json:"false,omitempty"`
+	Harmful []string `json:"harmful,omitempty"`
+	// Failed says why the diagnosis gave no answer: it has named nothing.
+	Failed string `json:"failed,omitempty"`
 	// Strangers is the share of all cores that processes used which have no part in the test.
 	Strangers float64 `json:"strangers"`
 	// Stolen is the share of all cores that the hypervisor gave to other machines.
@@ -44,9 +58,12 @@ type Named struct {
 // Verdict on a name.
 type Verdict string
 
-// Machine: not planted, and true all the same, since strangers or the hypervisor took the processors.
+// Machine: not planted, and true all the same, since strangers or the hypervisor took the processors. Half leads near a
+// fault without naming it; True is a consequence, and neither right nor wrong.
 const (
 	Right   Verdict = "right"
+	Half    Verdict = "half"
+	True    Verdict = "true"
 	Wrong   Verdict = "wrong"
 	Machine Verdict = "machine"
 )
@@ -117,8 +134,10 @@ type Report struct {
 	// CommitMS is how long a commit takes here alone.
 	CommitMS float64 `json:"commit_ms"`
 	Trials   []Trial `json:"trials"`
-	// Scores of single faults, compounds and healthy runs, each of all, seen and hidden ones.
+	// Scores of single faults, compounds and healthy runs, each of all, seen and hidden ones; those of incidents apart.
 	Scores []Score `json:"scores"`
+	// Conditions are the scores of incidents by what their trials drew.
+	Conditions []Score `json:"conditions,omitempty"`
 }
 
 // Score as D-Bot's authors have it: (right - 0.1 wrong) / all. Wrong names of healthy runs have no causes to be divided
@@ -131,6 +150,12 @@ type Score struct {
 	Right  int      `json:"right"`
 	Wrong  int      `json:"wrong"`
 	Score  *float64 `json:"score"` // null: no cause took effect
+	// Half are causes that something leads near. Halves is the score in which each counts as half a right one.
+	Half   int      `json:"half"`
+	Halves *float64 `json:"score_with_halves"`
+	// False statements, and advice that would harm.
+	False   int `json:"false_statements"`
+	Harmful int `json:"harmful_advice"`
 }
 
 // wrongCosts is D-Bot's σ.
@@ -138,35 +163,81 @@ const wrongCosts = 0.1
 
 func (r *Report) add(t Trial) {
 	r.Trials = append(r.Trials, t)
-	r.Scores = nil
-	single := func(t Trial) bool { return t.causes() == 1 }
-	compound := func(t Trial) bool { return t.causes() > 1 }
-	for _, part := range []struct {
-		kind string
-		take func(Trial) bool
-	}{
-		{"single", single}, {"single, seen", func(t Trial) bool { return single(t) && !t.Hidden }},
-		{"single, hidden", func(t Trial) bool { return single(t) && t.Hidden }},
-		{"compound", compound}, {"compound, seen", func(t Trial) bool { return compound(t) && !t.Hidden }},
-		{"compound, hidden", func(t Trial) bool { return compound(t) && t.Hidden }},
-		{Healthy, func(t Trial) bool { return t.causes() == 0 }},
-	} {
-		s := Score{Of: part.kind}
-		for _, t := range r.Trials {
-			if part.take(t) {
-				s.add(t)
-			}
-		}
-		r.Scores = append(r.Scores, s)
+	r.Scores, r.Conditions = nil, nil
+	for _, part := range parts {
+		r.Scores = append(r.Scores, r.score(part))
 	}
+	r.Conditions = r.byCondition()
 }
 
+// part of the trials that has a score.
+type part struct {
+	of   string
+	take func(Trial) bool
+}
+
+// parts of the report: of each set all, seen and unseen ones.
+var parts = partsOf()
+
+func partsOf() (all []part) {
+	for _, set := range []struct{ name, of, unseen string }{{"", "", "hidden"}, {SetNew, "new ", "unseen"}} {
+		in := func(causes func(int) bool, is func(Trial) bool) func(Trial) bool {
+			return func(t Trial) bool { return t.Set == set.name && causes(t.causes()) && is(t) }
+		}
+		any := func(Trial) bool { return true }
+		seen, unseen := func(t Trial) bool { return !t.Hidden }, func(t Trial) bool { return t.Hidden }
+		for _, kind := range []struct {
+			name   string
+			causes func(int) bool
+		}{{"single", func(n int) bool { return n == 1 }}, {"compound", func(n int) bool { return n > 1 }}} {
+			of := set.of + kind.name
+			all = append(all, part{of, in(kind.causes, any)}, part{of + ", seen", in(kind.causes, seen)},
+				part{of + ", " + set.unseen, in(kind.causes, unseen)})
+		}
+		all = append(all, part{set.of + Healthy, in(func(n int) bool { return n == 0 }, any)})
+	}
+	return all
+}
+
+func (r *Report) score(p part) Score {
+	s := Score{Of: p.of}
+	for _, t := range r.Trials {
+		if p.take(t) {
+			s.add(t)
+		}
+	}
+	return s
+}
+
+// byCondition are the scores of incidents by engine, kind of load, and what else was drawn.
+func (r *Report) byCondition() (all []Score) {
+	var order []string
+	of := func(t Trial) []string {
+		if t.Conditions == nil {
+			return nil
+		}
+		return t.Conditions.each()
+	}
+	for _, t := range r.Trials {
+		for _, name := range of(t) {
+			if !slices.Contains(order, name) {
+				order = append(order, name)
+			}
+		}
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		all = append(all, r.score(part{name, func(t Trial) bool { return slices.Contains(of(t), name) }}))
+	}
+	return all
+}
+
+// causes that were planted.
 func (t Trial) causes() int {
-	p, err := parse(t.Plant)
-	if err != nil {
+	if strings.HasPrefix(t.Plant, Healthy) {
 		return 0
 	}
-	return len(p)
+	return 1 + strings.Count(t.Plant, "+")
 }
 
 func (s *Score) add(t Trial) {
@@ -176,7 +247,10 @@ func (s *Score) add(t Trial) {
 		return
 	}
 	s.Causes += t.causes()
-	s.Right += t.causes() - len(t.Missed)
+	s.Right += t.causes() - len(t.Missed) - len(t.Halves)
+	s.Half += len(t.Halves)
+	s.False += len(t.False)
+	s.Harmful += len(t.Harmful)
 	for _, n := range t.Named {
 		if n.Verdict == Wrong {
 			s.Wrong++
@@ -185,5 +259,6 @@ func (s *Score) add(t Trial) {
 	if s.Causes > 0 {
 		x := (float64(s.Right) - wrongCosts*float64(s.Wrong)) / float64(s.Causes)
 		s.Score = &x
+		s.Halves = new(x + 0.5*float64(s.Half)/float64(s.Causes))
 	}
 }
