@@ -68,6 +68,14 @@ func (m share) background() []Setting {
 	}
 }
 
+// Patched are the settings that only our build knows, by name.
+func Patched() (names []string) {
+	for _, s := range (share{}).patched() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // patched holds settings that only our build knows; a stock server never gets them.
 func (m share) patched() []Setting {
 	return []Setting{
