@@ -42,10 +42,11 @@ var (
 
 // idle flags of a load with the scenario s.
 func (o measureOptions) idle(s *scenario.Scenario) []idle {
-	none := s.Application == scenario.NoERP
+	none := s.Application != scenario.ERP
 	return []idle{
 		{none, workerFlags, "applies only to ERP scenarios", "leave it out"},
-		{none, []string{"engine"}, "applies only to ERP scenarios, for which a cluster is created",
+		{s.Application == scenario.NoERP, []string{"engine"},
+			"applies only to ERP scenarios, for which a cluster is created",
 			"leave it out: the database is that of --cluster or --dsn"},
 		{none && !custom.NeedsBase(s.Own, s.Actions()), []string{"url"},
 			"has no effect: every request of the scenario has its own address",

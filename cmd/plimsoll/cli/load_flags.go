@@ -23,6 +23,7 @@ const (
 type loadOptions struct {
 	load.Load
 	scenarioFile  string
+	loadName      string // without a file: whose operations
 	seed          int
 	thinkFlags    users.Think
 	arrivalsFlags users.Arrivals
@@ -47,6 +48,8 @@ func loadFlags(c *cobra.Command, o *loadOptions, d loadDefaults) {
 	fs.StringVar(&o.scenarioFile, "scenario", "", "`FILE` that says what the users do, as 'plimsoll scenario' prints "+
 		"it; flags such as --think override the file")
 	_ = c.MarkFlagFilename("scenario", "toml")
+	loadFlag(fs, &o.loadName, "whose operations users do, without --scenario"+outfitUsage)
+	c.MarkFlagsMutuallyExclusive("scenario", "load")
 	config.Span(fs, &o.Timeout, "timeout", load.TimeoutDefault, time.Millisecond,
 		"an operation that takes longer counts as failed")
 	config.Count(fs, &o.seed, "seed", load.SeedDefault, 0, mostOfAnything, d.seed)
@@ -71,7 +74,7 @@ func arrivalFlags(c *cobra.Command, o *loadOptions) {
 func (a *app) load(command string, o loadOptions) (l load.Load, err error) {
 	l = o.Load
 	l.Seed = uint64(o.seed)
-	if l.Scenario, err = readScenario(o.scenarioFile); err != nil {
+	if l.Scenario, err = readScenario(o.scenarioFile, o.loadName); err != nil {
 		return l, err
 	}
 	given := func(key string) bool {
@@ -103,9 +106,13 @@ func (o loadOptions) openModel() (*users.Arrivals, error) {
 	return &a, problem.New(problem.Usage, a.Check(), "")
 }
 
-func readScenario(path string) (*scenario.Scenario, error) {
-	if path == "" {
-		return scenario.Default(), nil
+// readScenario reads a file, or is that of a load by its name.
+func readScenario(path, load string) (*scenario.Scenario, error) {
+	if path != "" {
+		return scenario.Read(path)
 	}
-	return scenario.Read(path)
+	if _, is := outfitOf(load); is {
+		return scenario.Of1C(), nil
+	}
+	return scenario.Default(), nil
 }

@@ -78,6 +78,9 @@ func (a *app) systemOf(command string, o measureOptions) (y system.System, err e
 		return y, err
 	}
 	y.Target = o.target.system(o.engine)
+	if o.scenarioFile == "" {
+		y.Outfit, _ = outfitOf(o.loadName)
+	}
 	y.Run = run.Options{URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit, DisturbedLimit: o.disturbed,
 		Title: o.title, Software: software().Version, Store: keptRuns()}
 	if y.Run.Load, err = a.load(command, o.loadOptions); err != nil {
