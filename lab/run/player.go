@@ -41,7 +41,7 @@ func newPlayers(ctx context.Context, p Plan) (c *players, err error) {
 	}
 	if p.Scenario.Application == scenario.OneC {
 		if c.onec, err = onec.Open(ctx, onec.Options{DSN: p.DSN, Operations: ids(crowd.Operations),
-			Sessions: p.Scenario.Own.Connections}); err != nil {
+			Users: p.ownUsers(), Sessions: p.Scenario.Own.Connections}); err != nil {
 			return c, err
 		}
 	}

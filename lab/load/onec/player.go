@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,8 +19,9 @@ type Options struct {
 	DSN string
 	// Operations by their ids, in the order in which they are called; others stay empty.
 	Operations []string
-	Users      int
-	// Sessions that all users share, as the platform's pool does. 0: each user has one.
+	Users      int // who log in
+	// Sessions that all users share, as the platform's pool does; no more are opened than there are users. 0: each
+	// user has one. The pool is the measured server's: waiting for a session is part of the answer.
 	Sessions int
 }
 
@@ -37,8 +37,10 @@ type Player struct {
 	own   map[int]*session // by user, where each has one
 }
 
-// Open reads what the base holds. Sessions are opened when they are needed.
+// Open reads what the base holds. Users open the sessions when they log in: the pool hands out the one that has rested
+// longest, and those that are not open before all others.
 func Open(ctx context.Context, o Options) (*Player, error) {
+	o.Sessions = min(o.Sessions, max(1, o.Users))
 	p := &Player{Options: o, own: map[int]*session{}}
 	for _, id := range o.Operations {
 		op, _ := Find(id)
@@ -72,9 +74,7 @@ func (p *Player) LogIn(ctx context.Context, user int) error {
 
 // Play does one operation.
 func (p *Player) Play(ctx context.Context, user, n int, rng *rand.Rand) (tally.Outcome, error) {
-	asked := time.Now()
 	s, err := p.acquire(ctx, user)
-	tally.NotesOf(ctx).Waited(time.Since(asked))
 	if err != nil {
 		return outcome(ctx, err)
 	}
