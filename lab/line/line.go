@@ -9,7 +9,6 @@ import (
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/load/custom"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
@@ -234,7 +233,7 @@ func (s *search) keep(stopped string) error {
 
 // pool is the size of the connection pool if known; else 0.
 func (s *search) pool() int {
-	if sc := s.Run.Scenario; custom.NeedsDatabase(sc.Own, sc.Actions()) {
+	if sc := s.Run.Scenario; sc.SpeaksSQL() {
 		return sc.Own.Connections
 	}
 	return 0

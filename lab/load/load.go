@@ -51,8 +51,10 @@ func Default() Load {
 // With is the load with the scenario of a file, if how its operations arrive is clear.
 func (l Load) With(file string) (Load, error) {
 	var err error
-	if l.Scenario, err = scenario.Read(file); err != nil {
-		return l, err
+	if l.Scenario == nil || file != "" {
+		if l.Scenario, err = scenario.Read(file); err != nil {
+			return l, err
+		}
 	}
 	switch a := l.Arrivals; {
 	case a == nil:

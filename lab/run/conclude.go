@@ -12,7 +12,6 @@ import (
 	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -257,7 +256,7 @@ func (r *record) scenario() *result.Scenario {
 	s := r.Scenario
 	shown := &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application),
 		Refused: s.Refused, Backdated: s.Backdated}
-	if custom.NeedsDatabase(s.Own, s.Actions()) {
+	if s.SpeaksSQL() {
 		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
 	}
 	return shown

@@ -46,7 +46,7 @@ type workerExit struct {
 
 // startWorkers starts the workers, or checks that given ones answer.
 func startWorkers(ctx context.Context, o Options, id string) (*crew, error) {
-	if o.Scenario.Application == scenario.NoERP {
+	if o.Scenario.Application != scenario.ERP {
 		return &crew{client: o.Access.client()}, nil // not our workers: whatever answers is the measured system
 	}
 	c := &crew{given: o.URLs, client: o.Access.client()}

@@ -79,7 +79,7 @@ func (r *record) unattributed() bool {
 	}
 	own := custom.Addresses(r.Scenario.Own, r.Scenario.Actions())
 	for _, url := range slices.Concat(r.URLs, own) {
-		if process.Local(url) && (r.Scenario.Application == scenario.NoERP || len(r.servers) == 0) {
+		if process.Local(url) && (r.Scenario.Application != scenario.ERP || len(r.servers) == 0) {
 			return true
 		}
 	}
@@ -89,7 +89,7 @@ func (r *record) unattributed() bool {
 // otherClients' share of the requests to the workers: users of the ERP name the operation that each request belongs to.
 // Not known of custom requests, which name none.
 func (r *record) otherClients() *float64 {
-	if r.Scenario == nil || r.Scenario.Application == scenario.NoERP || r.ownSessions() ||
+	if r.Scenario == nil || r.Scenario.Application != scenario.ERP || r.ownSessions() ||
 		!r.profilesAfter.complete(r.profilesBefore) {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (r *record) ownSessions() bool {
 	if s == nil {
 		return false // of a run whose process died
 	}
-	named := s.Application == scenario.NoERP && len(r.URLs) > 0 && custom.NeedsBase(s.Own, s.Actions())
+	named := s.Application != scenario.ERP && len(r.URLs) > 0 && custom.NeedsBase(s.Own, s.Actions())
 	return named || len(custom.Addresses(s.Own, s.Actions())) > 0
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"plimsoll/erp/audit"
 	"plimsoll/ground/postgres"
+	"plimsoll/lab/load/onec"
+	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run/result"
 	"plimsoll/platform/data/database"
 )
@@ -92,6 +94,9 @@ func (s *setup) auditBefore(ctx context.Context) {
 }
 
 func (s *setup) auditBooks(ctx context.Context, to *result.Audit) error {
+	if s.Scenario.Application == scenario.OneC {
+		return s.auditTotals(ctx, to)
+	}
 	db, err := database.Open(ctx, s.DSN, database.Options{Connections: audit.Connections(0) + 1})
 	if err != nil {
 		return fmt.Errorf("audit the books: %w", err)
@@ -108,6 +113,25 @@ func (s *setup) auditBooks(ctx context.Context, to *result.Audit) error {
 	to.Mode = string(report.Mode)
 	to.DurationS = time.Since(began).Seconds()
 	to.Findings = append(to.Findings, findings(report)...)
+	return nil
+}
+
+// auditTotals checks a 1C base.
+func (s *setup) auditTotals(ctx context.Context, to *result.Audit) error {
+	began := time.Now()
+	tell := s.board.audits()
+	report, err := onec.Audit(ctx, s.DSN, func(done, all int) { tell(int64(done), int64(all)) })
+	if err != nil {
+		return fmt.Errorf("audit the totals: %w", err)
+	}
+	to.Done, to.Clean, to.Mode = true, report.Clean(), string(audit.All)
+	to.Checks, to.Violations = len(report.Checks), int(report.Violations)
+	to.DurationS = time.Since(began).Seconds()
+	for _, check := range report.Checks {
+		for _, example := range check.Examples {
+			to.Findings = append(to.Findings, result.Finding{Check: check.Name, Detail: check.Title + ": " + example})
+		}
+	}
 	return nil
 }
 

@@ -103,9 +103,9 @@ func (o Options) check() error {
 	case err != nil:
 	case o.DSN == "" && o.Scenario.NeedsDatabase():
 		err = errors.New("no database")
-	case o.Scenario.Application == scenario.NoERP && o.checkOwn() != nil:
+	case o.Scenario.Application != scenario.ERP && o.checkOwn() != nil:
 		err = o.checkOwn()
-	case o.Scenario.Application == scenario.NoERP: // it needs no servers, and no secret of theirs
+	case o.Scenario.Application != scenario.ERP: // it needs no servers, and no secret of theirs
 	case len(o.URLs) == 0 && len(o.Serve) == 0:
 		err = errors.New("no application server: neither --url nor a command to start one")
 	case o.Ended != nil && o.Generator != nil:
@@ -129,10 +129,10 @@ func (o Options) checkOwn() error {
 // plan of the load on the application servers given.
 func (o Options) plan(urls []string) Plan {
 	p := Plan{Load: o.Load, UsersMost: o.usersMost(), URLs: urls, Access: o.Access}
-	if custom.NeedsDatabase(o.Scenario.Own, o.Scenario.Actions()) {
+	if o.Scenario.SpeaksSQL() {
 		p.DSN = o.DSN
 	}
-	if o.Scenario.Application == scenario.NoERP {
+	if o.Scenario.Application != scenario.ERP {
 		p.URLs = o.URLs
 	}
 	return p

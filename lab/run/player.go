@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/erp/client"
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/onec"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -20,6 +21,7 @@ import (
 type players struct {
 	transport counted
 	erp       *player        // nil: no ERP
+	onec      *onec.Player   // nil: no 1C base
 	own       *custom.Player // nil: no custom operations
 	actions   []*custom.Action
 }
@@ -37,6 +39,12 @@ func newPlayers(ctx context.Context, p Plan) (c *players, err error) {
 			return c, fmt.Errorf("reach the application server: %w", err)
 		}
 	}
+	if p.Scenario.Application == scenario.OneC {
+		if c.onec, err = onec.Open(ctx, onec.Options{DSN: p.DSN, Operations: ids(crowd.Operations),
+			Users: p.ownUsers(), Sessions: p.Scenario.Own.Connections}); err != nil {
+			return c, err
+		}
+	}
 	if slices.ContainsFunc(c.actions, func(a *custom.Action) bool { return a != nil }) {
 		c.own, err = custom.Open(ctx, custom.Options{
 			Settings: p.Scenario.Own, Actions: c.actions, Users: p.UsersMost, Seed: p.Seed, DSN: p.DSN,
@@ -44,6 +52,13 @@ func newPlayers(ctx context.Context, p Plan) (c *players, err error) {
 		})
 	}
 	return c, err
+}
+
+func ids(all []users.Operation) (names []string) {
+	for _, op := range all {
+		names = append(names, op.ID)
+	}
+	return names
 }
 
 // ownBases are the addresses for custom requests; with the ERP, URLs are its workers.
@@ -61,6 +76,11 @@ func (c *players) LogIn(ctx context.Context, user int) error {
 			return err
 		}
 	}
+	if c.onec != nil {
+		if err := c.onec.LogIn(ctx, user); err != nil {
+			return err
+		}
+	}
 	if c.own != nil {
 		return c.own.LogIn(ctx, user)
 	}
@@ -68,8 +88,11 @@ func (c *players) LogIn(ctx context.Context, user int) error {
 }
 
 func (c *players) Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error) {
-	if c.actions[operation] != nil {
+	switch {
+	case c.actions[operation] != nil:
 		return c.own.Play(ctx, user, operation, rng)
+	case c.onec != nil:
+		return c.onec.Play(ctx, user, operation, rng)
 	}
 	return c.erp.Play(ctx, user, operation, rng)
 }
@@ -86,6 +109,9 @@ func (c *players) written() []Written {
 func (c *players) close() {
 	if c.own != nil {
 		c.own.Close()
+	}
+	if c.onec != nil {
+		c.onec.Close()
 	}
 	c.transport.CloseIdleConnections()
 }

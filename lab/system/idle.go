@@ -34,10 +34,11 @@ var (
 
 // idle flags of a load with the scenario.
 func (s Spec) idle(of *scenario.Scenario) []Idle {
-	none, foreign := of.Application == scenario.NoERP, len(s.Run.URLs) > 0
+	none, foreign := of.Application != scenario.ERP, len(s.Run.URLs) > 0
 	return []Idle{
 		{none, workerFlags, "applies only to ERP scenarios", "leave it out"},
-		{none, []string{"engine"}, "applies only to ERP scenarios, for which a cluster is created",
+		{of.Application == scenario.NoERP, []string{"engine"},
+			"applies only to ERP scenarios, for which a cluster is created",
 			"leave it out: the database is that of --cluster or --dsn"},
 		{none && !custom.NeedsBase(of.Own, of.Actions()), []string{"url"},
 			"has no effect: every request of the scenario has its own address",

@@ -55,7 +55,7 @@ func (r Reset) Choose(ctx context.Context, s *scenario.Scenario, dsn string, for
 		return ResetSQL, nil
 	case dsn == "" || foreignWorkers:
 		return ResetNone, nil
-	case r == ResetAuto && s.Application != scenario.ERP:
+	case r == ResetAuto && s.Application == scenario.NoERP:
 		return ResetCopy, nil
 	}
 	return r.filledOr(ctx, dsn)

@@ -31,6 +31,18 @@ type Rig struct {
 // Rig brings up a cluster with a filled base. spec is for one that does not exist. On an error it stops what it has
 // started.
 func (l Local) Rig(ctx context.Context, name string, spec cluster.Spec) (*Rig, error) {
+	r, err := l.bare(ctx, name, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.fill(ctx, l); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// bare is Rig without the ERP's base.
+func (l Local) bare(ctx context.Context, name string, spec cluster.Spec) (*Rig, error) {
 	c, err := l.findOrCreate(ctx, name, spec)
 	if err != nil {
 		return nil, err
@@ -76,10 +88,8 @@ func (r *Rig) up(ctx context.Context, l Local) (err error) {
 			return err
 		}
 	}
-	if _, err = EnsureDatabase(ctx, r.cluster); err != nil {
-		return err
-	}
-	return r.fill(ctx, l)
+	_, err = EnsureDatabase(ctx, r.cluster)
+	return err
 }
 
 func (r *Rig) take(ctx context.Context) (err error) {

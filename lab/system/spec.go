@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"plimsoll/ground/host/kept"
+	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
@@ -15,7 +16,8 @@ type Spec struct {
 	Target
 	Shape    Shape
 	Run      run.Options // without what the files hold
-	Scenario string      // file of the load; empty: the default one
+	Scenario string      // file of the load; empty: that of Of
+	Of       string      // whose operations users do: "erp" or empty, "1c", or "1c+" and an outfit
 	Users    int         // of a load that has neither any nor a file
 	Think    users.Think // likewise
 	Access   run.AccessFiles
@@ -37,6 +39,9 @@ func (s Spec) System() (y System, err error) {
 	y = System{Target: s.Target, Shape: s.Shape, Run: s.Run}
 	if _, err := s.Shape.Worker(); err != nil {
 		return y, err
+	}
+	if outfit, is := OutfitOf(s.Of); is && s.Scenario == "" {
+		y.Outfit, y.Run.Scenario = outfit, scenario.Of1C()
 	}
 	if s.Scenario == "" {
 		y.Run.Users = cmp.Or(s.Run.Users, s.Users)

@@ -11,6 +11,7 @@ import (
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/load/onec"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/run"
 	"plimsoll/platform/worker/shape"
@@ -21,6 +22,8 @@ type System struct {
 	Name string // in results
 	Target
 	Shape Shape
+	// Outfit of a 1C load.
+	Outfit onec.Outfit
 	// WorkerFlags are further flags of its application servers.
 	WorkerFlags []string
 	// Run configures each of its runs. Up sets DSN, Profile, Scale and Serve.
@@ -29,7 +32,7 @@ type System struct {
 	Reset Reset
 
 	rig  *Rig // nil: its server is not ours to start and stop
-	base Base // of the ERP
+	base Base // of the ERP, or of 1C
 }
 
 // Target is the database that is meant.
@@ -64,17 +67,24 @@ func (t Target) Database(ctx context.Context, clusters *cluster.Store) (dsn stri
 }
 
 // On is the same system on another configuration: CLUSTER+SHAPE, or CLUSTER alone, which has the shape of this one.
-// Only the ERP has shapes.
+// The shape of a 1C load is its outfit; a load of neither has none.
 func (y System) On(text string) (_ System, err error) {
 	y.Name = strings.TrimSpace(text)
 	name, shapeName, has := strings.Cut(y.Name, "+")
 	y.Target = Target{Cluster: name}
-	if has {
+	switch {
+	case has && y.OneC():
+		y.Outfit = onec.Outfit(shapeName)
+	case has:
 		y.Shape.Name = shape.Name(shapeName)
 	}
 	switch {
 	case name == "":
 		err = problem.New(problem.Usage, fmt.Errorf("%q has no cluster", text), "such as plimsoll+lean")
+	case has && y.OneC() && slices.Contains(onec.Outfits, y.Outfit):
+	case has && y.OneC():
+		err = problem.New(problem.Usage, fmt.Errorf("%q is no outfit of a 1C load", shapeName),
+			"there are: "+onec.Names())
 	case has && !slices.Contains(shape.Names, y.Shape.Name):
 		err = noShape(shapeName)
 	case has && !y.ERP():
@@ -107,6 +117,9 @@ func (y System) CheckRequests() error {
 	}
 	return nil
 }
+
+// OneC says whether its users use a 1C base.
+func (y System) OneC() bool { return y.Run.Scenario.Application == scenario.OneC }
 
 // ERP says whether its users use the ERP.
 func (y System) ERP() bool { return y.Run.Scenario.Application == scenario.ERP }

@@ -9,13 +9,15 @@ import (
 	"plimsoll/erp/fill"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/load/onec"
 )
 
 // Local is this machine as the place of systems.
 type Local struct {
 	Clusters *cluster.Store
-	Serve    []string     // command of one application server (lab/run)
-	Fill     fill.Options // of a base that is missing
+	Serve    []string         // command of one application server (lab/run)
+	Fill     fill.Options     // of a base that is missing
+	OneC     onec.FillOptions // of a 1C base that is missing; no sizes: the usual ones
 	// Say reports what is made, because that takes time and stays; nil is silence.
 	Say func(format string, args ...any)
 }
@@ -71,6 +73,8 @@ func (s *servers) close() (err error) {
 func (s *servers) bring(ctx context.Context, y *System) (err error) {
 	y.Run.Serve = slices.Concat(s.Serve, y.Shape.Arguments(), y.WorkerFlags)
 	switch {
+	case y.OneC():
+		return s.bringOneC(ctx, y)
 	case y.DSN != "":
 		y.Run.DSN = y.DSN
 	case y.Cluster == "" && !y.ERP() && !y.Run.Scenario.NeedsDatabase():
@@ -156,7 +160,7 @@ func sameData(systems []*System) error {
 	var first *System
 	for _, y := range systems {
 		switch {
-		case y.Run.Scenario == nil || !y.ERP():
+		case y.Run.Scenario == nil || !y.ERP() && !y.OneC():
 		case first == nil:
 			first = y
 		case !first.base.Like(y.base):

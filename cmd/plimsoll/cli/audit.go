@@ -21,6 +21,7 @@ type auditOptions struct {
 	target
 	digest, all, sinceClean bool
 	list                    bool
+	load                    string
 	sample                  string
 	seed, connections       int
 	examples                int
@@ -54,6 +55,9 @@ prints the probability of finding a single wrong one, and stores no clean point.
 On a local standby (--cluster) it checks what the standby has applied, and waits until that is at
 most --max-lag behind its primary; it fails after --wait.
 
+--load 1c checks a 1C base instead: totals against records, records against documents, analytics
+against accounts, slices of the last. --list shows every check.
+
 --digest also prints a digest of the books: two bases with the same digest hold the
 same documents, movements, totals and entries, in any order and with any document ids.`,
 		Example: `  plimsoll audit
@@ -61,7 +65,8 @@ same documents, movements, totals and entries, in any order and with any documen
   plimsoll audit --since-clean             every night, after one whole audit
   plimsoll audit --sample 1% --seed 7
   plimsoll audit --digest
-  plimsoll audit --cluster vanilla --json`,
+  plimsoll audit --cluster vanilla --json
+  plimsoll audit --load 1c --list`,
 	}, func(ctx context.Context, _ []string) error { return a.audit(ctx, o) })
 	fs := c.Flags()
 	o.given = fs
@@ -76,10 +81,13 @@ same documents, movements, totals and entries, in any order and with any documen
 		"most violations of each invariant to list; all are counted")
 	fs.BoolVar(&o.list, "list", false, "list every invariant, not only the violated ones; --json always does")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
+	loadFlag(fs, &o.load, "which base: the ERP's, or that of a 1C server; of 1c+plain, 1c+extensions and 1c+memory "+
+		"the first has plain texts")
+	completeLoads(c)
 	o.lag.add(fs)
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
-	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list")
+	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list", "load")
 }
 
 // checkFilled refuses an incomplete base, and a database without a base: each missing table would be a violation.
@@ -123,6 +131,9 @@ func (o auditOptions) options() (audit.Options, error) {
 }
 
 func (a *app) audit(ctx context.Context, o auditOptions) error {
+	if outfit, is := system.OutfitOf(o.load); is {
+		return a.auditOneC(ctx, o, outfit)
+	}
 	if err := refuseIdle(o.given, idle{o.sample == "", []string{"seed"},
 		"applies only to --sample", "add --sample SHARE"}); err != nil {
 		return err

@@ -28,6 +28,7 @@ type fillOptions struct {
 	size                                                                     string
 	ifEmpty, small, resume, discard, estimate, check, compareCopy, keepCopy  bool
 	create                                                                   bool
+	load                                                                     string
 	flags                                                                    *pflag.FlagSet
 }
 
@@ -44,6 +45,11 @@ however many streams fill it.
 counterparties and 9.8 million documents of 17 types. --size chooses the scale that takes
 that much disk. Time and disk are printed first; fill refuses if the disk is too small.
 
+--load 1c fills a base as a 1C server lays it out, for 'plimsoll run --load 1c', in a database of
+its own: --documents, --items, --counterparties, --warehouses and --seed, or --scale of the usual
+6,000 documents. Its texts are of the extension mchar; 1c+plain makes them varchar, which any
+server has.
+
 The base is filled in many transactions, each recorded in the database. After a stop or a
 kill, the same command or --resume continues; no other command uses the base until it is
 finished. A database that holds data is refused. An empty database of --dsn is filled only
@@ -54,6 +60,7 @@ with --create; one that holds tables of another application is refused.`,
   plimsoll fill --size 20GB --streams 8
   plimsoll fill --scale 1 --estimate       print time and disk, and stop
   plimsoll fill --check                    has anything changed since?
+  plimsoll fill --load 1c --documents 1000000
   plimsoll fill --if-empty                 in scripts: do nothing if it is filled
   PLIMSOLL_DSN=postgres://… plimsoll fill --create    into an empty database of yours`,
 	}, func(ctx context.Context, _ []string) error { return a.fill(ctx, &o) })
@@ -61,6 +68,10 @@ with --create; one that holds tables of another application is refused.`,
 	fillFlags(fs, &o)
 	o.flags = fs
 	createFlag(fs, &o.create)
+	loadFlag(fs, &o.load, "which base: the ERP's, or that of a 1C server; of 1c+plain, 1c+extensions and 1c+memory "+
+		"the first has plain texts")
+	completeLoads(c)
+	config.FlagOnly(fs, "load")
 	fs.BoolVar(&o.small, "small", false, "a small base to try things: 200 documents, 100 items, within seconds")
 	fs.BoolVar(&o.ifEmpty, "if-empty", false, "succeed without filling if the database holds data")
 	fs.BoolVar(&o.resume, "resume", false, "continue an earlier fill that did not finish, with its own sizes and seed")
@@ -111,6 +122,9 @@ func (o *fillOptions) options() (fill.Options, error) {
 }
 
 func (a *app) fill(ctx context.Context, o *fillOptions) error {
+	if outfit, is := system.OutfitOf(o.load); is {
+		return a.fillOneC(ctx, o, outfit)
+	}
 	if err := refuseIdle(o.flags, o.idle()...); err != nil {
 		return err
 	}

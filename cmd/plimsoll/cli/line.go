@@ -59,9 +59,10 @@ as failed.
 
 --configurations searches several systems in one session, in turns: one trial of each, then the
 next trial of each, from equally filled bases. A system is CLUSTER+SHAPE: a local cluster and a
-shape of the ERP. A cluster named after its flavour (plimsoll, vanilla, system) is created if it
-is missing. A table compares each system's users with the first one's. --control searches the
-first system twice: it is approved if the ratio of the two results is known to be near 1.
+shape of the ERP; with --load 1c it is CLUSTER+OUTFIT, of plain, extensions and memory. A cluster
+named after its flavour (plimsoll, vanilla, system) is created if it is missing. A table compares
+each system's users with the first one's. --control searches the first system twice: it is
+approved if the ratio of the two results is known to be near 1.
 
 Ctrl-C keeps the trials so far; the same command with --resume continues, on the same server and
 with the same version of plimsoll.
@@ -73,7 +74,8 @@ comparison; use a shorter --think or a larger --most.`,
   plimsoll line --scenario own.toml --dsn postgres://…
   plimsoll line --agents local:2 --from 10000       two processes generate the load
   plimsoll line --resume
-  plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s`,
+  plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s
+  plimsoll line --load 1c --configurations vanilla+plain,vanilla+extensions,plimsoll+memory`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
 	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that a trial must reach to pass")

@@ -21,6 +21,7 @@ const (
 type loadOptions struct {
 	load.Load
 	scenarioFile  string
+	loadName      string // without a file: whose operations
 	seed          int
 	thinkFlags    users.Think
 	arrivalsFlags users.Arrivals
@@ -45,6 +46,8 @@ func loadFlags(c *cobra.Command, o *loadOptions, d loadDefaults) {
 	fs.StringVar(&o.scenarioFile, "scenario", "", "`FILE` that says what the users do, as 'plimsoll scenario' prints "+
 		"it; flags such as --think override the file")
 	_ = c.MarkFlagFilename("scenario", "toml")
+	loadFlag(fs, &o.loadName, "whose operations users do, without --scenario"+outfitUsage)
+	c.MarkFlagsMutuallyExclusive("scenario", "load")
 	config.Span(fs, &o.Timeout, "timeout", load.TimeoutDefault, time.Millisecond,
 		"an operation that takes longer counts as failed")
 	config.Count(fs, &o.seed, "seed", load.SeedDefault, 0, mostOfAnything, d.seed)

@@ -69,7 +69,7 @@ func (a *app) spec(command string, o measureOptions) system.Spec {
 		Target: o.target.system(o.engine), Shape: o.shape(),
 		Run: run.Options{Load: a.load(command, o.loadOptions), URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit,
 			DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version, Store: keptRuns()},
-		Scenario: o.scenarioFile, Users: o.Users, Think: o.thinkFlags, Access: o.AccessFiles,
+		Scenario: o.scenarioFile, Of: o.loadName, Users: o.Users, Think: o.thinkFlags, Access: o.AccessFiles,
 		Agents: a.fleet(o.fleet, o.AccessFiles), Page: kept.Page(o.html), Flags: given(o.flags),
 	}
 }

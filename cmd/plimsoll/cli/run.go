@@ -60,6 +60,7 @@ operation failed every time (in ten tries or more).`,
   plimsoll run --ui --users 5000 --duration 10h
   plimsoll run --cluster vanilla --json > vanilla.json
   plimsoll run --shape classic          the ERP as such systems are written, row by row
+  plimsoll run --load 1c --users 200    the load of a 1C server on a base of its layout
   plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    application servers elsewhere
   plimsoll run --users 30000 --think 20m --agents local:3    three processes generate the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })

@@ -9,12 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/users"
+	"plimsoll/lab/system"
 )
 
 func (a *app) addScenario(root *cobra.Command) {
-	a.command(root, groupJob, &cobra.Command{
+	var load string
+	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "scenario [FILE] [flags]",
 		Short: "Print the default scenario, or check a scenario file",
 		Long: `Print the default scenario as a file to start from, or check a file and show its contents:
@@ -24,16 +27,20 @@ curve of the day, and the shares that are back-dated or must be refused.
 'plimsoll run --scenario FILE' runs it. The result names the scenario and its digest.`,
 		Example: `  plimsoll scenario > own.toml
   plimsoll scenario own.toml
+  plimsoll scenario --load 1c > own.toml
   plimsoll run --scenario own.toml --duration 1m`,
 		Args: arguments(0, 1, "one file"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
-	}, func(_ context.Context, args []string) error { return a.scenario(first(args)) })
+	}, func(_ context.Context, args []string) error { return a.scenario(first(args), load) })
+	loadFlag(c.Flags(), &load, "whose scenario to print, without a file")
+	completeLoads(c)
+	config.FlagOnly(c.Flags(), "load")
 }
 
-func (a *app) scenario(path string) error {
-	s, err := scenario.Read(path)
+func (a *app) scenario(path, load string) error {
+	s, err := readScenario(path, load)
 	switch {
 	case err != nil:
 		return err
@@ -47,6 +54,14 @@ func (a *app) scenario(path string) error {
 		return s.WriteTOML(a.stdout)
 	}
 	return a.showScenario(s)
+}
+
+// readScenario reads a file, or is that of a load by its name.
+func readScenario(path, load string) (*scenario.Scenario, error) {
+	if _, is := system.OutfitOf(load); is && path == "" {
+		return scenario.Of1C(), nil
+	}
+	return scenario.Read(path)
 }
 
 func (a *app) showScenario(s *scenario.Scenario) error {
@@ -66,10 +81,13 @@ func (a *app) showScenario(s *scenario.Scenario) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if s.Application == scenario.ERP {
+	switch s.Application {
+	case scenario.ERP:
 		fmt.Fprintf(a.stdout, "\nrefused by controls: %.1f %% of the sales; back-dated: %.1f %% of the documents\n",
 			100*s.Refused, 100*s.Backdated)
-	} else {
+	case scenario.OneC:
+		fmt.Fprintln(a.stdout, "\na 1C server: SQL as its platform writes it; the totals are audited")
+	default:
 		fmt.Fprintln(a.stdout, "\nno ERP: nothing is started, and there are no books to audit")
 	}
 	for _, p := range s.Day {

@@ -24,7 +24,7 @@ type setter = func(*reader, tomlfile.Entry) error
 func ownKeys() []key {
 	all := []key{
 		{"sql", true, nil},
-		{"sql.connections", false, count(1, 10_000, func(r *reader, n int) { r.Own.Connections = n })},
+		{"sql.connections", false, connections},
 		{"sql.mode", false, mode},
 		{"sql.reset", false, reset},
 		{"http", true, nil},
@@ -74,6 +74,15 @@ func (r *reader) requestOf(e tomlfile.Entry) *request.Request {
 		a.Request = &request.Request{Method: http.MethodGet}
 	}
 	return a.Request
+}
+
+// connections that users share. Users of a 1C load may have a session each: 0.
+func connections(r *reader, e tomlfile.Entry) error {
+	least := 1
+	if r.Application == OneC {
+		least = 0
+	}
+	return count(least, 10_000, func(r *reader, n int) { r.Own.Connections = n })(r, e)
 }
 
 func mode(r *reader, e tomlfile.Entry) error {

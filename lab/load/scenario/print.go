@@ -16,17 +16,19 @@ const head = `# A scenario: what users do, how often, and how long it may take.
 # Run it:   plimsoll run --scenario THIS_FILE      Check it: plimsoll scenario THIS_FILE
 `
 
-// WriteTOML writes a scenario of the ERP as the file that would produce it.
+// WriteTOML writes a scenario as the file that would produce it.
 func (s *Scenario) WriteTOML(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(head)
 	fmt.Fprintf(&b, "\ntitle = %s\n", quote(s.Title))
-	fmt.Fprintf(&b, "application = %s        # \"none\": no ERP, only operations of your own\n",
+	fmt.Fprintf(&b, "application = %s        # \"1c\": a 1C server; \"none\": only operations of your own\n",
 		quote(string(s.Application)))
-	fmt.Fprintf(&b, "refused = %v             # share of the sales that the control of stock must refuse\n", s.Refused)
-	fmt.Fprintf(&b, "backdated = %v              # share of the posted documents with a date in the past\n",
-		s.Backdated)
-	fmt.Fprintf(&b, "backdated_days = %d        # at most this many days in the past\n", s.BackdatedDays)
+	if s.Application == ERP {
+		s.printShares(&b)
+	} else {
+		fmt.Fprintf(&b, "[sql]\nconnections = %d         # sessions that all users share; 0: one for each user\n",
+			s.Own.Connections)
+	}
 	for _, op := range s.Operations {
 		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
 			quote(op.ID), quote(op.Title), quote(human.Duration(op.Target)), op.Priority, op.Weight)
@@ -43,6 +45,14 @@ func (s *Scenario) WriteTOML(w io.Writer) error {
 	s.printDay(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// printShares are those of the ERP's postings.
+func (s *Scenario) printShares(b *strings.Builder) {
+	fmt.Fprintf(b, "refused = %v             # share of the sales that the control of stock must refuse\n", s.Refused)
+	fmt.Fprintf(b, "backdated = %v              # share of the posted documents with a date in the past\n",
+		s.Backdated)
+	fmt.Fprintf(b, "backdated_days = %d        # at most this many days in the past\n", s.BackdatedDays)
 }
 
 func (s *Scenario) printRole(b *strings.Builder, r Role) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/erp/operations"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/ground/tomlfile"
@@ -66,13 +65,14 @@ func (r *reader) begin() error {
 	for _, e := range r.file.Entries {
 		if name := strings.Join(e.Key, "."); name == "application" {
 			text, _ := e.Raw.(string)
-			if r.Application = Application(text); r.Application != ERP && r.Application != NoERP {
-				return r.wrong(e, "must be \"erp\" or \"none\"", human.NearestHint(text, []string{"erp", "none"}, ""))
+			if r.Application = Application(text); !slices.Contains(Applications, r.Application) {
+				return r.wrong(e, `must be "erp", "1c" or "none"`, human.NearestHint(text,
+					[]string{string(ERP), string(OneC), string(NoERP)}, ""))
 			}
 		}
 	}
-	if r.Application == NoERP {
-		r.Operations = nil
+	if r.Application != ERP {
+		r.Operations, r.Refused = operationsOf(r.Application), 0
 	}
 	// Operations are declared first, wherever they stand, since other keys refer to them.
 	for _, e := range r.file.Entries {
@@ -85,6 +85,8 @@ func (r *reader) begin() error {
 	return nil
 }
 
+var applicationText = map[Application]string{ERP: "the ERP", OneC: "the 1C load"}
+
 // declare adds an operation of the file.
 func (r *reader) declare(e tomlfile.Entry) error {
 	if _, seen := r.lines["operation "+e.Key[1]]; !seen {
@@ -94,8 +96,9 @@ func (r *reader) declare(e tomlfile.Entry) error {
 		return nil
 	}
 	e.Key = e.Key[:2]
-	if r.Application == ERP && !r.describesOwn(e.Key[1]) {
-		return r.wrong(e, "no such key operation in the ERP, and no [operations.NAME] describes it",
+	if r.Application != NoERP && !r.describesOwn(e.Key[1]) {
+		return r.wrong(e, "no such key operation in "+applicationText[r.Application]+
+			", and no [operations.NAME] describes it",
 			human.NearestHint(e.Key[1], r.ids(), "one of your own has sql, script or url"))
 	}
 	r.Operations = append(r.Operations, Operation{ID: e.Key[1], Title: e.Key[1], Priority: PriorityDefault,
@@ -225,7 +228,7 @@ func (r *reader) completeOperation(op *Operation) error {
 		err := fmt.Errorf("%s: %s has no target", r.lineOf("operation", op.ID), keyText([]string{"operations", op.ID}))
 		return problem.New(problem.Usage, err, `the T of Apdex, such as target = "500ms"`)
 	}
-	if _, erps := operations.Find(op.ID); op.Action == nil && erps && r.Application == ERP {
+	if op.Action == nil && r.Application.brings(op.ID) {
 		return nil
 	}
 	if op.Action == nil {

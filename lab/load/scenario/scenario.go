@@ -12,6 +12,7 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/operations"
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/onec"
 	"plimsoll/lab/load/users"
 )
 
@@ -32,6 +33,7 @@ type Application string
 const (
 	ERP   Application = "erp"  // Plimsoll's ERP: workers are started, the books are audited
 	NoERP Application = "none" // none of ours: operations talk to your database or server
+	OneC  Application = "1c"   // a 1C server: SQL as its platform writes it, on a base of ours; the totals are audited
 )
 
 // Scenario is one load. It is checked when it is read.
@@ -49,6 +51,9 @@ type Scenario struct {
 	// Own are the settings of operations with an Action.
 	Own custom.Settings `json:"own"`
 }
+
+// Applications are all, by the names that files give them.
+var Applications = []Application{ERP, OneC, NoERP}
 
 // Operation is one key operation.
 type Operation struct {
@@ -86,11 +91,37 @@ func Default() *Scenario {
 		Roles: []Role{{Name: roleDefault, Users: UsersDefault,
 			Think: users.Think{Mean: ThinkMeanDefault}.WithDefaults()}},
 	}
-	for _, op := range operations.All() {
-		s.Operations = append(s.Operations, Operation{ID: op.ID, Title: op.Title, Target: op.Target,
-			Priority: op.Priority, Weight: op.Weight})
-	}
+	s.Operations = operationsOf(ERP)
 	return s
+}
+
+// Of1C is a 1C server with its own mix.
+func Of1C() *Scenario {
+	s := Default()
+	s.Name, s.Application, s.Operations, s.Refused = string(OneC), OneC, operationsOf(OneC), 0
+	return s
+}
+
+// operationsOf an application are those that it brings along.
+func operationsOf(a Application) (all []Operation) {
+	switch a {
+	case ERP:
+		for _, op := range operations.All() {
+			all = append(all, Operation{ID: op.ID, Title: op.Title, Target: op.Target, Priority: op.Priority,
+				Weight: op.Weight})
+		}
+	case OneC:
+		for _, op := range onec.Operations() {
+			all = append(all, Operation{ID: op.ID, Title: op.Title, Target: op.Target, Priority: op.Priority,
+				Weight: op.Weight})
+		}
+	}
+	return all
+}
+
+// brings says whether an operation is one of the application's own.
+func (a Application) brings(id string) bool {
+	return slices.ContainsFunc(operationsOf(a), func(op Operation) bool { return op.ID == id })
 }
 
 // Digest is equal for scenarios of equal content, whatever the name and layout of their files and
@@ -183,7 +214,13 @@ func (s *Scenario) Actions() (all []*custom.Action) {
 // NeedsDatabase says whether the scenario cannot run without a connection string.
 func (s *Scenario) NeedsDatabase() bool {
 	counted := func(a *custom.Action) bool { return a != nil && a.Count != "" }
-	return s.Application == ERP || custom.NeedsDatabase(s.Own, s.Actions()) || slices.ContainsFunc(s.Actions(), counted)
+	return s.Application != NoERP || custom.NeedsDatabase(s.Own, s.Actions()) ||
+		slices.ContainsFunc(s.Actions(), counted)
+}
+
+// SpeaksSQL says whether the users themselves are clients of the database.
+func (s *Scenario) SpeaksSQL() bool {
+	return s.Application == OneC || custom.NeedsDatabase(s.Own, s.Actions())
 }
 
 // operationsDone are the operations that somebody does, by position.

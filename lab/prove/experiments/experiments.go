@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/lab/prove/experiments/bases"
+	"plimsoll/lab/prove/experiments/extensions"
 	"plimsoll/lab/prove/experiments/layer"
 	"plimsoll/lab/prove/experiments/loss"
 	"plimsoll/lab/prove/experiments/restoring"
@@ -21,8 +22,9 @@ import (
 
 // All lists the experiments in the order of their claims.
 func All() []site.Experiment {
-	all := slices.Concat(scale.Experiments(), temptables.Experiments(), layer.Experiments(), rewriting.Experiments(),
-		restoring.Experiments(), bases.Experiments(), loss.Experiments(), slowness.Experiments())
+	all := slices.Concat(scale.Experiments(), temptables.Experiments(), extensions.Experiments(), layer.Experiments(),
+		rewriting.Experiments(), restoring.Experiments(), bases.Experiments(), loss.Experiments(),
+		slowness.Experiments())
 	slices.SortFunc(all, func(a, b site.Experiment) int { return strings.Compare(a.Claim, b.Claim) })
 	return all
 }

@@ -77,7 +77,6 @@ func TestPageInABrowser(t *testing.T) {
 			"C21": {"stale: recorded with another version", "Objects per second by jobs", "asynchronous"},
 			"C40": {"stopped early", "<img src=x"},
 			"C13": {"measure it", "plimsoll prove C13", "not run"},
-			"C17": {"none yet", "not yet"},
 		} {
 			got := strings.Join(strings.Fields(browsertest.Ask[string](t, v,
 				`document.getElementById("`+claim+`").innerText`)), " ")

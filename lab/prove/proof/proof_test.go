@@ -80,8 +80,10 @@ func TestGather_ChoosesWhatCounts(t *testing.T) {
 	if v := stateOf(t, states, "C12").Verdict(); v != claims.NotRun {
 		t.Errorf("C12 %s", v)
 	}
-	if v := stateOf(t, states, "C17").Verdict(); v != claims.NotYet {
-		t.Errorf("C17 %s", v)
+	for _, s := range states {
+		if s.Verdict() == claims.NotYet {
+			t.Errorf("%s has no experiment", s.ID)
+		}
 	}
 }
 

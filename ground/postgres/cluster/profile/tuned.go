@@ -83,6 +83,14 @@ func (m share) background() []Setting {
 	}
 }
 
+// Patched are the settings that only our build knows, by name.
+func Patched() (names []string) {
+	for _, s := range (share{}).patched() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // patched holds settings that only our build knows; a stock server never gets them.
 // temp_live_statistics is not among them yet: it changes plans, and how fast they are then is not measured
 // (engine/bench/statistics).

@@ -9,7 +9,6 @@ func Experiments() []site.Experiment {
 		{Claim: "C31", On: site.BothFlavours(), Declare: restoringSequence},
 		{Claim: "C33", On: site.BothFlavours(), Declare: rewrittenQueries},
 		{Claim: "C34", On: site.BothFlavours(), Declare: recalculatedTotals},
-		{Claim: "C35", On: site.BothFlavours(), Declare: tempStatistics},
 		{Claim: "C37", On: site.BothFlavours(), Declare: restoringThreads},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"plimsoll/platform/books/posting"
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/id"
-	"plimsoll/platform/data/temptable"
 )
 
 // Sizes of the bases: the report's month after six months of history, and one of a tenth of the warehouses. Each has as
@@ -92,10 +90,6 @@ type manner struct {
 	name          string
 	postingManner func(base *backdated.Base) posting.Manner
 	lean          bool // restored to the end; the others in slices
-	// statistics of temp tables; empty: gathered by the code.
-	statistics temptable.Statistics
-	// options of its sessions besides those of the engine; false if the server lacks what they need.
-	options func(ctx context.Context, dsn string) (options string, there bool, err error)
 }
 
 // on is the side of this manner on an engine, with the bench's threads.
@@ -190,7 +184,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 	}
 	for _, side := range sides {
 		audited := false
-		part.Sides = append(part.Sides, trial.Side{Name: side.String(), Unjudged: side.options != nil,
+		part.Sides = append(part.Sides, trial.Side{Name: side.String(),
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				return func(ctx context.Context, _ int) (trial.Figures, error) {
 					_, options := where(side.variant)
@@ -241,20 +235,13 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
-	if side.options != nil {
-		more, there, err := side.options(ctx, dsn)
-		if err != nil || !there {
-			return nil, err
-		}
-		options = strings.TrimSpace(options + " " + more)
-	}
 	dsn = postgres.WithOptions(dsn, options)
 	threads := side.threads
 	if threads == 0 {
 		threads = threadCount(b)
 	}
 	db, err := database.Open(ctx, dsn, database.Options{Connections: threads + 1, Application: "plimsoll restoration",
-		StatementTimeout: -1, TempTables: temptable.Options{Statistics: side.statistics}})
+		StatementTimeout: -1})
 	if err != nil {
 		return nil, err
 	}

@@ -18,20 +18,6 @@ func restored(m manner, lines ...float64) plant {
 	return plant{m.on(site.Stock).String() + ": " + linePace: lines, m.on(site.Ours).String() + ": " + linePace: lines}
 }
 
-// without any figure of a manner: the server cannot play it.
-func without(p plant, m manner) plant {
-	series := []string{linePace, toTheEnd}
-	for _, share := range slices10 {
-		series = append(series, paceAt(share))
-	}
-	for _, v := range []site.Variant{site.Stock, site.Ours} {
-		for _, name := range series {
-			p[m.on(v).String()+": "+name] = nil
-		}
-	}
-	return p
-}
-
 var rulings = []sitetest.Ruling{
 	// 2,000,000 lines in 12 h are 46.3 a second
 	{Claim: "C31", Name: "Slower", Bench: site.Bench{Full: true}, Figures: restored(wholeWarehouse, four(40)...),
@@ -71,18 +57,6 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C34", Name: "Around", Bench: site.Bench{Full: true}, Figures: restored(monthTotals, 58, 62, 58, 62),
 		Want: claims.Inconclusive},
 	{Claim: "C34", Name: "Small", Figures: restored(monthTotals, four(15)...), Want: claims.Inconclusive,
-		Why: "this month is smaller"},
-	{Claim: "C35", Name: "MuchSlower", Bench: site.Bench{Full: true}, Figures: restored(blindGoods, four(0.5)...),
-		Want: claims.Confirmed, Why: "stock: confirmed, ours: confirmed"},
-	{Claim: "C35", Name: "SlowerOfTheWarehouse", Bench: site.Bench{Full: true}, Figures: restored(blindWarehouse,
-		four(0.5)...), Want: claims.Confirmed},
-	{Claim: "C35", Name: "Slower", Bench: site.Bench{Full: true}, Figures: restored(blindGoods, four(5)...),
-		Want: claims.Refuted, Why: "surely less than ×17"},
-	{Claim: "C35", Name: "Around", Bench: site.Bench{Full: true}, Figures: restored(blindGoods, 0.5, 0.7, 0.5, 0.7),
-		Want: claims.Inconclusive},
-	{Claim: "C35", Name: "NoOnlineAnalyze", Bench: site.Bench{Full: true}, Figures: without(restored(blindGoods,
-		four(0.5)...), onlineGoods), Want: claims.Confirmed, Why: "online_analyze: not installed"},
-	{Claim: "C35", Name: "Small", Figures: restored(blindGoods, four(0.5)...), Want: claims.Inconclusive,
 		Why: "this month is smaller"},
 	{Claim: "C37", Name: "ItMatters", Bench: site.Bench{Full: true}, Figures: plant{"100 threads: lines per " +
 		"second": four(10),
