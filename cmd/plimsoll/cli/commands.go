@@ -27,6 +27,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addTopology(root)
 	a.addAdvise(root)
 	a.addProfile(root)
+	a.addScore(root)
 	a.addUp(root)
 	a.addStatus(root)
 	a.addPsql(root)
