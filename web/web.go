@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:embed advise compare diagnose frame line live modules proof report style vendor
+//go:embed advise compare diagnose frame line live modules proof report score style vendor
 var files embed.FS
 
 // Files are the sources, for a server that serves them one by one.

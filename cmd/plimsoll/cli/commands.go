@@ -28,6 +28,7 @@ func (a *app) addCommands(root *cobra.Command) {
 	a.addAdvise(root)
 	a.addCheck(root)
 	a.addProfile(root)
+	a.addScore(root)
 	a.addUp(root)
 	a.addStatus(root)
 	a.addPsql(root)

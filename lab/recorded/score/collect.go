@@ -1,0 +1,223 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"plimsoll/lab/recorded/techlog"
+)
+
+// Statements that belong to no call are forgotten beyond this number for each client: calls are not that long.
+const statementsMost = 20_000
+
+// collector reads logs and counts calls, by operation and hour.
+type collector struct {
+	operations map[string]*collected
+	contextless
+	first, last    time.Time
+	events, calls  int64
+	unread         techlog.Unread
+	clock          techlog.Clock
+	timeouts       int64
+	deadlocks      int64
+	statements     int64
+	ofNoCall       int64
+	statementTimeS float64
+}
+
+// contextless calls are the cluster's own: they say no operation.
+type contextless struct {
+	without      int64
+	withoutTimeS float64
+}
+
+// collected of one operation.
+type collected struct {
+	hours map[time.Time]*hour
+}
+
+// hour of an operation.
+type hour struct {
+	took durations
+	// lost did not end well: their locks timed out or deadlocked. They are not in took.
+	lost                            int64
+	timeouts, deadlocks, exceptions int64
+	statements, lockWaits           int64
+	timeS, databaseS, lockS         float64
+}
+
+// client of a server process, and what it did since its last call ended.
+type client struct{ events []inner }
+
+type inner struct {
+	at   time.Time
+	took time.Duration
+	kind kind
+}
+
+type kind int
+
+const (
+	statement kind = iota
+	lockWait
+	timeout
+	deadlock
+	exception
+)
+
+// database events are DBPOSTGRS, DBMSSQL, DBORACLE, DB2 …, but not DBCOPIES.
+var database = regexp.MustCompile(`^DB(POSTGRS|MSSQL|ORACLE|2|V8DBENG|DA)$`)
+
+// file reads one log of one process.
+func (c *collector) file(ctx context.Context, r *techlog.Reader) error {
+	clients := map[string]*client{}
+	for n := 0; ; n++ {
+		if n%1000 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, err := r.Next()
+		if err != nil {
+			c.unread.Add(r.Unread)
+			for _, left := range clients {
+				c.ofNoCall += left.count(statement)
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		c.event(clients, &e)
+	}
+}
+
+func (c *collector) event(clients map[string]*client, e *techlog.Event) {
+	c.events++
+	c.clock.See(e)
+	if c.first.IsZero() || e.Start().Before(c.first) {
+		c.first = e.Start()
+	}
+	if e.At.After(c.last) {
+		c.last = e.At
+	}
+	id := e.Value("t:clientID")
+	of := clients[id]
+	if of == nil {
+		of = &client{}
+		clients[id] = of
+	}
+	switch {
+	case e.Name == "CALL":
+		c.call(e, of)
+	case database.MatchString(e.Name):
+		c.statements++
+		c.statementTimeS += e.Duration.Seconds()
+		c.keep(of, e, statement)
+	case e.Name == "TLOCK" && e.Value("WaitConnections") != "":
+		c.keep(of, e, lockWait)
+	case e.Name == "TTIMEOUT":
+		c.timeouts++
+		c.keep(of, e, timeout)
+	case e.Name == "TDEADLOCK":
+		c.deadlocks++
+		c.keep(of, e, deadlock)
+	case e.Name == "EXCP":
+		c.keep(of, e, exception)
+	}
+}
+
+func (c *collector) keep(of *client, e *techlog.Event, what kind) {
+	if len(of.events) >= statementsMost {
+		c.ofNoCall += of.count(statement)
+		of.events = of.events[:0]
+	}
+	of.events = append(of.events, inner{e.At, e.Duration, what})
+}
+
+func (c *client) count(what kind) (n int64) {
+	for _, e := range c.events {
+		if e.kind == what {
+			n++
+		}
+	}
+	return n
+}
+
+// call counts a call that ended, with what its client did since it began.
+func (c *collector) call(e *techlog.Event, of *client) {
+	name := operationOf(e)
+	if name == "" {
+		c.without++
+		c.withoutTimeS += e.Duration.Seconds()
+		return // what happened in it may be of a call around it
+	}
+	c.calls++
+	op := c.operations[name]
+	if op == nil {
+		op = &collected{map[time.Time]*hour{}}
+		c.operations[name] = op
+	}
+	at := e.Start().Truncate(time.Hour)
+	h := op.hours[at]
+	if h == nil {
+		h = &hour{took: durations{}}
+		op.hours[at] = h
+	}
+	lost := false
+	for _, one := range of.events {
+		if one.at.Before(e.Start()) {
+			if one.kind == statement {
+				c.ofNoCall++
+			}
+			continue
+		}
+		switch one.kind {
+		case statement:
+			h.statements++
+			h.databaseS += one.took.Seconds()
+		case lockWait:
+			h.lockWaits++
+			h.lockS += one.took.Seconds()
+		case timeout:
+			h.timeouts++
+			lost = true
+		case deadlock:
+			h.deadlocks++
+			lost = true
+		case exception:
+			h.exceptions++
+		}
+	}
+	of.events = of.events[:0]
+	h.timeS += e.Duration.Seconds()
+	if lost {
+		h.lost++
+		return
+	}
+	h.took[shortened(e.Duration)]++
+}
+
+// formCall is the beginning of the context of a call that a form made: "Form.Call : ", in the language of the server.
+var formCall = regexp.MustCompile(`^(Форма\.Вызов|Form\.Call|ОбщаяФорма\.Вызов|CommonForm\.Call) : (.+)$`)
+
+// position of the code in a line of a context: " : 123 : the statement".
+var position = regexp.MustCompile(` : \d+ : .*$`)
+
+// operationOf a call is what it carries out for its user: what the outermost line of its context names, else the method of a
+// background job or a service; "" for the cluster's own calls, which have neither.
+func operationOf(e *techlog.Event) string {
+	if lines := e.Context(); len(lines) > 0 {
+		line := lines[0]
+		if m := formCall.FindStringSubmatch(line); m != nil {
+			line = m[2]
+		}
+		return strings.TrimSpace(position.ReplaceAllString(line, ""))
+	}
+	if module, method := e.Value("Module"), e.Value("Method"); module != "" && method != "" {
+		return module + "." + method
+	}
+	return ""
+}

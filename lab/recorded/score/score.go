@@ -1,0 +1,296 @@
+// Package score scores production from its log alone: Apdex of each operation and hour, what the database and locks
+// had of it. Nothing is replayed, nothing is installed on the server.
+package score
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/recorded/techlog"
+	"plimsoll/lab/stats"
+)
+
+// Schema of the JSON: it changes when readers would break.
+const Schema = 1
+
+// ErrNoCalls says that a log has no operations to score.
+var ErrNoCalls = errors.New("no CALL event with a context: nothing says what users did")
+
+// ErrNoLog says that there is no file of a log.
+var ErrNoLog = errors.New("no log there: files are named by the hour, as rphost_1234/26112810.log")
+
+// Options of a score.
+type Options struct {
+	Paths   []string
+	Zone    *time.Location
+	Targets map[string]time.Duration // by operation
+	// Target of operations that Targets does not name; zero: proposed from the data.
+	Target time.Duration
+	// Progress gets the bytes read so far and those of all files.
+	Progress func(read, all int64)
+}
+
+// Result of a score.
+type Result struct {
+	Schema     int            `json:"schema"`
+	From       time.Time      `json:"from"`
+	To         time.Time      `json:"to"`
+	Files      int            `json:"files"`
+	Bytes      int64          `json:"bytes"`
+	Events     int64          `json:"events"`
+	Unread     techlog.Unread `json:"unread"`
+	TickMS     *float64       `json:"clock_tick_ms"` // null: a millisecond or finer, or too little to say
+	Calls      int64          `json:"calls"`
+	Apdex      float64        `json:"apdex"`
+	Interval   apdex.Interval `json:"apdex_interval"`
+	Beyond4T   float64        `json:"share_beyond_4t"`
+	Proposed   bool           `json:"targets_proposed"` // some of them, at least
+	Operations []Operation    `json:"operations"`       // the most frustrated calls first
+	Hours      []Hour         `json:"hours"`
+	Unscored   Unscored       `json:"unscored"`
+	Locks      Locks          `json:"locks"`
+}
+
+// Unscored is what belongs to no operation.
+type Unscored struct {
+	Calls      int64   `json:"calls_without_context"`
+	CallsS     float64 `json:"calls_without_context_s"`
+	Statements int64   `json:"statements_of_no_call"`
+	OfAll      int64   `json:"statements"`
+}
+
+// Locks are those that the application server manages.
+type Locks struct {
+	Waits     int64   `json:"waits"`
+	WaitsS    float64 `json:"waits_s"`
+	Timeouts  int64   `json:"timeouts"`
+	Deadlocks int64   `json:"deadlocks"`
+}
+
+// Operation and its score.
+type Operation struct {
+	Name     string  `json:"name"`
+	TargetS  float64 `json:"target_s"`
+	Proposed bool    `json:"target_proposed"`
+	Figures
+	Hours []Hour `json:"hours"`
+}
+
+// Hour of an operation, or of all.
+type Hour struct {
+	Hour time.Time `json:"hour"`
+	Figures
+}
+
+// Figures of calls. Times are those of calls that ended well; a call whose lock timed out or deadlocked counts as
+// frustrated.
+type Figures struct {
+	N        int64          `json:"n"`
+	Zones    apdex.Counts   `json:"zones"`
+	Apdex    float64        `json:"apdex"`
+	Interval apdex.Interval `json:"apdex_interval"`
+	P50S     float64        `json:"p50_s"`
+	P95S     float64        `json:"p95_s"`
+	Beyond4T float64        `json:"share_beyond_4t"`
+	// Of the calls' time, as far as the log has statements and locks.
+	Database   float64 `json:"share_in_database"`
+	Waiting    float64 `json:"share_waiting_for_locks"`
+	Statements float64 `json:"statements_per_call"`
+	LockWaits  int64   `json:"lock_waits"`
+	Timeouts   int64   `json:"lock_timeouts"`
+	Deadlocks  int64   `json:"deadlocks"`
+	Exceptions int64   `json:"exceptions"`
+}
+
+// Read scores a log. If it is stopped, it returns what it has read, and why.
+func Read(ctx context.Context, o Options) (*Result, error) {
+	files, err := techlog.Files(o.Paths, cmp.Or(o.Zone, time.Local))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: %w", strings.Join(o.Paths, ", "), ErrNoLog)
+	}
+	var bytes, read int64
+	for _, f := range files {
+		bytes += f.Bytes
+	}
+	c := collector{operations: map[string]*collected{}}
+	for _, f := range files {
+		r, file, err := f.Open(func(n int) {
+			read += int64(n)
+			if o.Progress != nil {
+				o.Progress(read, bytes)
+			}
+		})
+		if err == nil {
+			err = errors.Join(c.file(ctx, r), file.Close())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.calls == 0 {
+		return nil, ErrNoCalls
+	}
+	return c.result(o, len(files), bytes), nil
+}
+
+func (c *collector) result(o Options, files int, bytes int64) *Result {
+	r := &Result{Schema: Schema, From: c.first, To: c.last, Files: files, Bytes: bytes, Events: c.events,
+		Unread: c.unread, Calls: c.calls,
+		Unscored: Unscored{c.without, c.withoutTimeS, c.ofNoCall, c.statements},
+		Locks:    Locks{Timeouts: c.timeouts, Deadlocks: c.deadlocks}}
+	if tick := c.clock.Tick(); tick > 0 {
+		ms := float64(tick) / float64(time.Millisecond)
+		r.TickMS = &ms
+	}
+	calm := c.calmHours()
+	all := map[time.Time]*group{}
+	whole := newGroup()
+	for name, op := range c.operations {
+		target, proposed := o.Targets[name], false
+		if target = cmp.Or(target, o.Target); target == 0 {
+			target, proposed = op.propose(calm), true
+			r.Proposed = true
+		}
+		shown := Operation{Name: name, TargetS: target.Seconds(), Proposed: proposed}
+		own := newGroup()
+		for at, h := range op.hours {
+			one := newGroup()
+			one.add(h, target)
+			shown.Hours = append(shown.Hours, Hour{at, one.figures()})
+			if all[at] == nil {
+				all[at] = newGroup()
+			}
+			for _, g := range []*group{own, whole, all[at]} {
+				g.add(h, target)
+			}
+		}
+		byHour(shown.Hours)
+		shown.Figures = own.figures()
+		r.Operations = append(r.Operations, shown)
+	}
+	for at, g := range all {
+		r.Hours = append(r.Hours, Hour{at, g.figures()})
+	}
+	byHour(r.Hours)
+	slices.SortFunc(r.Operations, func(a, b Operation) int {
+		return cmp.Or(cmp.Compare(b.Zones.Frustrated, a.Zones.Frustrated), cmp.Compare(b.N, a.N),
+			cmp.Compare(a.Name, b.Name))
+	})
+	f := whole.figures()
+	r.Apdex, r.Interval, r.Beyond4T = f.Apdex, f.Interval, f.Beyond4T
+	r.Locks.Waits, r.Locks.WaitsS = f.LockWaits, whole.lockS
+	return r
+}
+
+func byHour(hours []Hour) {
+	slices.SortFunc(hours, func(a, b Hour) int { return a.Hour.Compare(b.Hour) })
+}
+
+// group adds up hours of operations, whose targets differ.
+type group struct {
+	hour
+	zones apdex.Counts
+}
+
+func newGroup() *group { return &group{hour: hour{took: durations{}}} }
+
+func (g *group) add(h *hour, target time.Duration) {
+	g.zones.Add(h.took.zones(target))
+	g.zones.Frustrated += h.lost
+	g.took.add(h.took)
+	g.lost += h.lost
+	g.timeouts += h.timeouts
+	g.deadlocks += h.deadlocks
+	g.exceptions += h.exceptions
+	g.statements += h.statements
+	g.lockWaits += h.lockWaits
+	g.timeS += h.timeS
+	g.databaseS += h.databaseS
+	g.lockS += h.lockS
+}
+
+func (g *group) figures() Figures {
+	f := Figures{N: g.zones.N(), Zones: g.zones, Interval: g.zones.Interval(), LockWaits: g.lockWaits,
+		Timeouts: g.timeouts, Deadlocks: g.deadlocks, Exceptions: g.exceptions,
+		Database: share(g.databaseS, g.timeS), Waiting: share(g.lockS, g.timeS)}
+	f.Apdex, _ = g.zones.Score()
+	if f.N > 0 {
+		f.Beyond4T = float64(g.zones.Frustrated) / float64(f.N)
+		f.Statements = float64(g.statements) / float64(f.N)
+	}
+	if times := g.took.percentiles(50, 95); len(times) == 2 {
+		f.P50S, f.P95S = times[0].Seconds(), times[1].Seconds()
+	}
+	return f
+}
+
+// share of a whole. Statements of one call may run side by side, and clocks tick, so a part may exceed it.
+func share(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return math.Min(part/whole, 1)
+}
+
+// calmHours are the half of the hours with the fewest calls.
+func (c *collector) calmHours() map[time.Time]bool {
+	calls := map[time.Time]float64{}
+	for _, op := range c.operations {
+		for at, h := range op.hours {
+			calls[at] += float64(h.took.n() + h.lost)
+		}
+	}
+	middle, calm := stats.Median(slices.Collect(maps.Values(calls))), map[time.Time]bool{}
+	for at, n := range calls {
+		calm[at] = n <= middle
+	}
+	return calm
+}
+
+// Of its calm hours a proposed target leaves out the slowest calls, and is never below what a person notices.
+const (
+	proposedPercentile = 90
+	proposedLeast      = 100 * time.Millisecond
+	// proposedFrom calls in calm hours; with fewer all hours count.
+	proposedFrom = 20
+)
+
+// propose a target: what nine of ten calls of the calm hours keep, rounded up. So the score says how much worse the
+// others are than these, not how good these are.
+func (c *collected) propose(calm map[time.Time]bool) time.Duration {
+	inCalm, all := durations{}, durations{}
+	for at, h := range c.hours {
+		all.add(h.took)
+		if calm[at] {
+			inCalm.add(h.took)
+		}
+	}
+	if inCalm.n() < proposedFrom {
+		inCalm = all
+	}
+	times := inCalm.percentiles(proposedPercentile)
+	if len(times) == 0 {
+		return proposedLeast
+	}
+	return roundUp(max(times[0], proposedLeast))
+}
+
+// roundUp to two significant digits.
+func roundUp(d time.Duration) time.Duration {
+	unit := time.Microsecond
+	for d/unit >= 100 {
+		unit *= 10
+	}
+	return (d + unit - 1) / unit * unit
+}

@@ -1,0 +1,118 @@
+package score
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"plimsoll/ground/human"
+	"plimsoll/lab/load/apdex"
+	"plimsoll/web"
+)
+
+// worstShown in a text that fits a screen.
+const worstShown = 10
+
+// Text writes the score for a terminal: the verdict first, then the worst operations and the hours; with details all
+// operations.
+func (r *Result) Text(w io.Writer, details bool) error {
+	var b strings.Builder
+	b.WriteString(r.Says() + "\n" + r.Basis() + "\n\n")
+	most := worstShown
+	if details {
+		most = len(r.Operations)
+	}
+	if err := r.operationTable(most).Text(&b, ""); err != nil {
+		return err
+	}
+	if left := len(r.Operations) - most; left > 0 {
+		fmt.Fprintf(&b, "%s more: --details\n", human.Count(left, "operation"))
+	}
+	b.WriteString("\n")
+	if err := r.hourTable().Text(&b, ""); err != nil {
+		return err
+	}
+	b.WriteString("\n")
+	for _, note := range r.Notes() {
+		b.WriteString(note + "\n")
+	}
+	_, err := io.WriteString(w, human.Plain(b.String()))
+	return err
+}
+
+// Says is the verdict.
+func (r *Result) Says() string {
+	return fmt.Sprintf("Apdex %s (%s to %s), %s: %s of %s from %s to %s; %s beyond 4T", apdex.Text(r.Apdex),
+		apdex.Text(r.Interval.Low), apdex.Text(r.Interval.High), apdex.BandOf(r.Apdex), human.Count(r.Calls, "call"),
+		human.Count(len(r.Operations), "operation"), minute(r.From), minute(r.To), human.Share(r.Beyond4T))
+}
+
+func minute(at time.Time) string { return at.Format("2006-01-02 15:04") }
+
+// Basis says what the verdict rests on.
+func (r *Result) Basis() string {
+	if r.Proposed {
+		return "Targets marked * are proposed: what nine of ten calls kept in the calm half of the hours. They show which " +
+			"hours are\nworse than calm ones, not whether users are satisfied: name your own with --targets."
+	}
+	return "Targets are yours."
+}
+
+func (r *Result) operationTable(most int) web.Table {
+	t := web.Table{Title: "Operations, the most frustrated calls first", Names: true, Columns: []string{"operation",
+		"calls", "T s", "Apdex", "p50 s", "p95 s", "beyond 4T", "database", "locks", "statements"}}
+	for _, op := range r.Operations[:min(most, len(r.Operations))] {
+		target := human.Figure(op.TargetS, 3)
+		if op.Proposed {
+			target += "*"
+		}
+		t.Rows = append(t.Rows, append([]string{op.Name, human.Thousands(op.N), target},
+			op.columns(human.Figure(op.Statements, 3))...))
+	}
+	return t
+}
+
+func (r *Result) hourTable() web.Table {
+	t := web.Table{Title: "Hours", Names: true, Columns: []string{"hour", "calls", "Apdex", "p50 s", "p95 s", "beyond 4T",
+		"database", "locks", "timeouts", "deadlocks"}}
+	for _, h := range r.Hours {
+		t.Rows = append(t.Rows, append([]string{minute(h.Hour), human.Thousands(h.N)},
+			h.columns(human.Thousands(h.Timeouts), human.Thousands(h.Deadlocks))...))
+	}
+	return t
+}
+
+// columns that both tables have, and others behind them.
+func (f Figures) columns(others ...string) []string {
+	return append([]string{apdex.Text(f.Apdex), human.Figure(f.P50S, 3), human.Figure(f.P95S, 3), human.Share(f.Beyond4T),
+		human.Share(f.Database), human.Share(f.Waiting)}, others...)
+}
+
+// Notes say what the figures leave out.
+func (r *Result) Notes() []string {
+	notes := []string{"Times are those of calls on the application server: a user also waits for the network and the " +
+		"client. Times and percentiles leave out calls whose locks timed out; the Apdex counts them as frustrated."}
+	if r.TickMS != nil {
+		notes = append(notes, fmt.Sprintf("The server's clock ticks every %s ms: shorter times are not real, and longer "+
+			"ones are that inexact.", human.Figure(*r.TickMS, 3)))
+	}
+	if u := r.Unscored; u.Calls > 0 {
+		notes = append(notes, fmt.Sprintf("%s without a context (%s) are the cluster's own and not scored.",
+			human.Count(u.Calls, "call"), human.Seconds(u.CallsS)))
+	}
+	if u := r.Unscored; u.OfAll == 0 {
+		notes = append(notes, "The log has no statements: log DBPOSTGRS events to see the database's share.")
+	} else if u.Statements > 0 {
+		notes = append(notes, fmt.Sprintf("%s of %s statements belong to no scored call.", human.Thousands(u.Statements),
+			human.Thousands(u.OfAll)))
+	}
+	if r.Unread.Events > 0 {
+		notes = append(notes, fmt.Sprintf("%s (%s) could not be read:", human.Count(r.Unread.Events, "event"),
+			human.Bytes(r.Unread.Bytes)))
+		for _, e := range r.Unread.Examples {
+			notes = append(notes, fmt.Sprintf("  %s:%d: %s", e.File, e.Line, e.Why))
+		}
+	}
+	return notes
+}

@@ -1,0 +1,109 @@
+package techlog
+
+import (
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// File of a log. Servers write one for each process and hour: rphost_1234/26112810.log.
+type File struct {
+	Path string
+	// Process is the folder's name, which has the number of the process.
+	Process string
+	Hour    time.Time
+	Bytes   int64
+}
+
+// fileName is that of a log: year, month, day and hour, perhaps compressed.
+var fileName = regexp.MustCompile(`^(\d{8})\.log(\.gz)?$`)
+
+// Files finds the logs in files and folders, the oldest first. The clock of the server that wrote them is in zone.
+func Files(paths []string, zone *time.Location) ([]File, error) {
+	var all []File
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the log: %w", err)
+		}
+		if !info.IsDir() {
+			f, err := fileOf(path, info, zone)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, f)
+			continue
+		}
+		err = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() || !fileName.MatchString(entry.Name()) {
+				return err
+			}
+			info, err := entry.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // the server removes old ones
+			} else if err != nil {
+				return err
+			}
+			f, err := fileOf(path, info, zone)
+			if err == nil {
+				all = append(all, f)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the log: %w", err)
+		}
+	}
+	slices.SortFunc(all, func(a, b File) int { return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(a.Path, b.Path)) })
+	return slices.CompactFunc(all, func(a, b File) bool { return a.Path == b.Path }), nil
+}
+
+func fileOf(path string, info fs.FileInfo, zone *time.Location) (File, error) {
+	f := File{Path: path, Process: filepath.Base(filepath.Dir(path)), Bytes: info.Size()}
+	m := fileName.FindStringSubmatch(info.Name())
+	if m == nil {
+		return f, fmt.Errorf("%s: the name must be that of its hour, as in 26112810.log for 10:00 on 28 November 2026",
+			path)
+	}
+	var err error
+	if f.Hour, err = time.ParseInLocation("06010215", m[1], zone); err != nil {
+		return f, fmt.Errorf("%s: %s is no hour", path, m[1])
+	}
+	return f, nil
+}
+
+// Open reads a file from its beginning. read gets the bytes read so far from the disk.
+func (f File) Open(read func(int)) (*Reader, io.Closer, error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the log: %w", err)
+	}
+	var in io.Reader = counting{file, read}
+	if strings.HasSuffix(f.Path, ".gz") {
+		if in, err = gzip.NewReader(in); err != nil {
+			_ = file.Close()
+			return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	return NewReader(in, f.Path, f.Hour), file, nil
+}
+
+type counting struct {
+	io.Reader
+	read func(int)
+}
+
+func (c counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read(n)
+	return n, err
+}
