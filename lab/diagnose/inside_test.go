@@ -237,15 +237,15 @@ func TestRun_NamesAStatementThatIsSentAgain(t *testing.T) {
 func TestRun_NamesTheLockOfNotify(t *testing.T) {
 	dsn := clustertest.Alone(t, map[string]string{"synchronous_standby_names": "nobody", "wal_level": "replica",
 		"max_wal_senders": "4"}).DSN()
+	execute(t, clustertest.Connect(t, dsn, "test"), "SET synchronous_commit = off; CREATE TABLE news (n int)")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	const sessions = 4
 	for range sessions { // the first waits for its standby and keeps the lock
 		conn := clustertest.Connect(t, dsn, "shop")
 		go func() {
-			_, _ = conn.Exec(ctx, "SET synchronous_commit = on; BEGIN; SELECT pg_current_xact_id(); NOTIFY news; "+
-				"COMMIT",
-				pgx.QueryExecModeSimpleProtocol)
+			_, _ = conn.Exec(ctx, "SET synchronous_commit = on; BEGIN; INSERT INTO news VALUES (1); "+
+				"NOTIFY news; COMMIT", pgx.QueryExecModeSimpleProtocol)
 			ended <- struct{}{}
 		}()
 	}
@@ -270,7 +270,8 @@ func TestRun_NamesTransactionsThatFailAgainstEachOther(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	other := clustertest.Connect(t, dsn, "shop")
 	execute(t, other, "CREATE TABLE counts (id int PRIMARY KEY, n int); INSERT INTO counts SELECT n, 0 FROM "+
-		"generate_series(1, 10) n; BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM counts")
+		"generate_series(1, 10) n")
+	execute(t, other, "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM counts")
 	second := clustertest.Connect(t, dsn, "shop")
 	load(t, dsn, func(ctx context.Context, conn *pgx.Conn, turn int) error {
 		id := turn%10 + 1
