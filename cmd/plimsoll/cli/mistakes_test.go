@@ -212,6 +212,7 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"SelfAndAClaim", []string{"prove", "--self", "C01"}, []string{"--self and claims exclude each other"}},
 		{"NoSuchLine", []string{"prove", "--self", "--only", "delai"}, []string{`unknown line "delai"`, "delay"}},
 		{"RepeatOfClaims", []string{"prove", "C01", "--repeat", "2"}, []string{"--repeat applies only to --self"}},
+		{"SeedOfClaims", []string{"prove", "C01", "--seed", "2"}, []string{"apply only to --confusion"}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
