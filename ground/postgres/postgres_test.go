@@ -1,4 +1,4 @@
-package postgres
+package postgres_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/clustertest"
 )
@@ -15,7 +16,7 @@ func TestMain(m *testing.M) { clustertest.Main(m) }
 
 func TestLook(t *testing.T) {
 	c := clustertest.Start(t)
-	got, err := Inspect(t.Context(), c.DSN("").Secret())
+	got, err := postgres.Inspect(t.Context(), c.DSN("").Secret())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +36,11 @@ func TestLook(t *testing.T) {
 }
 
 func TestPostmasterIsNotGuessed(t *testing.T) {
-	if pid := postmaster(process.Self().PID, time.Now()); pid != 0 {
+	if pid := postgres.Postmaster(process.Self().PID, time.Now()); pid != 0 {
 		t.Errorf("our own parent %d is taken for a server", pid)
 	}
 	c := clustertest.Start(t)
-	server, err := Inspect(t.Context(), c.DSN("").Secret())
+	server, err := postgres.Inspect(t.Context(), c.DSN("").Secret())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestPostmasterIsNotGuessed(t *testing.T) {
 	if err != nil || len(children) == 0 {
 		t.Fatal(children, err)
 	}
-	if pid := postmaster(children[0].PID, server.Started.Add(-time.Hour)); pid != 0 {
+	if pid := postgres.Postmaster(children[0].PID, server.Started.Add(-time.Hour)); pid != 0 {
 		t.Error("a server that started at another time is taken for ours")
 	}
 }
@@ -63,7 +64,7 @@ func TestAnotherIncarnationHasAnotherStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := Inspect(t.Context(), c.DSN("").Secret())
+		server, err := postgres.Inspect(t.Context(), c.DSN("").Secret())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func TestAnotherIncarnationHasAnotherStart(t *testing.T) {
 }
 
 func TestLookSaysThatNobodyIsThere(t *testing.T) {
-	if _, err := Inspect(t.Context(), "host=/nowhere dbname=x"); err == nil {
+	if _, err := postgres.Inspect(t.Context(), "host=/nowhere dbname=x"); err == nil {
 		t.Error("no error")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"plimsoll/erp/audit"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
 	"plimsoll/platform/data/database"
 )
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/recorded/score"
@@ -61,6 +62,9 @@ func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
 	if err != nil {
 		return problem.New(problem.Usage, err, "plimsoll score --help")
 	}
+	if err := kept.Page(o.html).Check(); err != nil {
+		return err
+	}
 	a.meter.Phase("read", 0, "MB")
 	options.Progress = func(read, all int64) {
 		a.meter.Grow(float64(all) / 1e6)
@@ -77,10 +81,10 @@ func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
 	} else {
 		err = r.Text(a.stdout, o.details)
 	}
-	if err == nil && o.html != "" {
-		err = writeHTML(o.html, r.HTML)
+	if err != nil {
+		return err
 	}
-	return err
+	return kept.Page(o.html).Write(r.HTML)
 }
 
 func scoreError(err error) error {
