@@ -98,7 +98,7 @@ func readSettings(ctx context.Context, conn *pgx.Conn) (*Settings, error) {
 
 func (s *Settings) ofUser(user roleIn, database, role, assignment string, server map[string]serverSetting) {
 	name, value, _ := strings.Cut(assignment, "=")
-	of := ""
+	var of string
 	switch {
 	case role != "" && database != "":
 		of = "role " + role + " in database " + database

@@ -59,13 +59,13 @@ func Resume[T any](ctx context.Context, folder kept.Folder, kind string, read fu
 	}
 	foreign, hint := "", ""
 	for _, id := range ids {
-		one, m, ok := try(folder, id, read, match)
+		_, m, ok := try(folder, id, read, match)
 		if ok {
 			if release, err = folder.Hold(ctx, id); err != nil {
 				return nil, nil, err
 			}
-			if one, m, ok = try(folder, id, read, match); ok { // as whoever held it has left it
-				return one, release, nil
+			if found, m, ok = try(folder, id, read, match); ok { // as whoever held it has left it
+				return found, release, nil
 			}
 			release()
 		}

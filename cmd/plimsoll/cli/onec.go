@@ -62,7 +62,7 @@ func (o *fillOptions) oneCSizes() onec.Sizes {
 	for name, to := range map[string]*int{"documents": &s.Documents, "items": &s.Items, "counterparties": &s.Partners,
 		"warehouses": &s.Warehouses, "seed": &s.Seed} {
 		if o.flags.Changed(name) {
-			fmt.Sscan(o.flags.Lookup(name).Value.String(), to)
+			_, _ = fmt.Sscan(o.flags.Lookup(name).Value.String(), to) // it was checked when it was set
 		}
 	}
 	return s

@@ -60,8 +60,8 @@ func parse(file, text string) (all []Meaning) {
 			m := subject
 			name, waits, told := strings.Cut(rest, ": ")
 			m.Type, m.Waits = head, waits
-			versions := ""
-			m.Name, versions, _ = strings.Cut(name, " ")
+			name, versions, _ := strings.Cut(name, " ")
+			m.Name = name
 			if !told || m.Ask == "" || m.Cure == "" || !m.versions(versions) {
 				panic(fmt.Sprintf("%s, line %d: %s", file, i+1, line))
 			}

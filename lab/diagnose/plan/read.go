@@ -180,7 +180,7 @@ func OffsetOf(c Context) *Remark {
 		return nil
 	}
 	const deep, each = 1000, 20
-	said := ""
+	var said string
 	n, err := strconv.Atoi(m[1])
 	switch {
 	case err == nil && n >= deep:

@@ -209,7 +209,8 @@ func (b *bench) pace(session int, started time.Time) func(i int) time.Time {
 	}
 }
 
-// work of a session from one acknowledgement to the next, and gives how long those took that came between begin and end.
+// work of a session from one acknowledgement to the next, and gives how long those took that came between begin and
+// end.
 // A time begins when the operation is due, so one that had to wait for the one before is not counted as quick.
 func work(ctx context.Context, db *database.Database, rows Rows, n int, due func(int) time.Time, begin,
 	end time.Time) (took []time.Duration, err error) {

@@ -299,7 +299,8 @@ func (e *episode) end() error {
 	defer cancel()
 	e.running.Wait()
 	var errs []error
-	if e.standbyServer != nil && slices.ContainsFunc(e.faults, func(f *incident.Played) bool { return f.NeedsStandby() }) {
+	if e.standbyServer != nil && slices.ContainsFunc(e.faults,
+		func(f *incident.Played) bool { return f.NeedsStandby() }) {
 		errs = append(errs, postgres.Execute(ctx, e.standby.DSN("postgres").Secret(), "SELECT pg_wal_replay_resume()"))
 	}
 	for _, undo := range slices.Backward(e.undo) {

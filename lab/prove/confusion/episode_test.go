@@ -175,7 +175,10 @@ func TestTheatre(t *testing.T) {
 		name string
 		set  func(*Conditions)
 	}{
-		{"direct", func(c *Conditions) { *c = Conditions{Engine: c.Engine, Load: c.Load, Kind: c.Kind, Statements: true} }},
+		{"direct", func(c *Conditions) {
+			*c = Conditions{Engine: c.Engine, Load: c.Load, Kind: c.Kind,
+				Statements: true}
+		}},
 		{"pooler", func(c *Conditions) { c.Standby, c.Pooler, c.Strangers = false, true, false }},
 		{"standby", func(c *Conditions) { c.Standby, c.Pooler, c.Strangers = true, false, false }},
 	} {
@@ -313,7 +316,8 @@ func TestScoreOfIncidents(t *testing.T) {
 			finding("cast-on-column", orders, diagnose.Problem)}}, "", "1 0 0 0 0"},
 		{"cast-on-column", []*incident.Played{cast}, diagnose.Diagnosis{Findings: []diagnose.Finding{
 			finding("missing-index", orders, diagnose.Problem)},
-			Healthy: []string{"statements do not read whole tables", "the server did not stand still"}}, "", "0 1 0 1 0"},
+			Healthy: []string{"statements do not read whole tables", "the server did not stand still"}}, "",
+			"0 1 0 1 0"},
 		{"cast-on-column", []*incident.Played{cast}, diagnose.Diagnosis{Findings: []diagnose.Finding{
 			{Name: "log-flush", Level: diagnose.Problem, Next: []string{"SET synchronous_commit = off"}}}}, "",
 			"0 0 1 0 1"},

@@ -116,7 +116,8 @@ func (t *theatre) caughtUp(ctx context.Context) error {
 	return postgres.With(ctx, t.standby.DSN("postgres").Secret(), func(conn *pgx.Conn) error {
 		for deadline := time.Now().Add(downWithin); ; sleep(ctx, 20*time.Millisecond) {
 			var there bool
-			if err := conn.QueryRow(ctx, "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn", to).Scan(&there); err != nil {
+			if err := conn.QueryRow(ctx, "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn",
+				to).Scan(&there); err != nil {
 				return err
 			}
 			if there {

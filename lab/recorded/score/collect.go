@@ -206,7 +206,8 @@ var formCall = regexp.MustCompile(`^(Форма\.Вызов|Form\.Call|Обща�
 // position of the code in a line of a context: " : 123 : the statement".
 var position = regexp.MustCompile(` : \d+ : .*$`)
 
-// operationOf a call is what it carries out for its user: what the outermost line of its context names, else the method of a
+// operationOf a call is what it carries out for its user: what the outermost line of its context names, else the method
+// of a
 // background job or a service; "" for the cluster's own calls, which have neither.
 func operationOf(e *techlog.Event) string {
 	if lines := e.Context(); len(lines) > 0 {

@@ -8,12 +8,8 @@ import (
 	"plimsoll/lab/load/apdex"
 )
 
-// digits of a duration in microseconds that are kept. A target has at most three significant digits, four times as
-// much has four, so that zones are counted exactly.
-const digits = 4
-
-// durations of one operation in one hour, counted by their first digits: memory grows with the different values, not
-// with the calls.
+// durations of one operation in one hour, counted by their first four digits: memory grows with the different values,
+// not with the calls. A target has at most three significant digits, four times as much has four: zones are exact.
 type durations map[int64]int64
 
 // shortened leaves the first digits of a duration.

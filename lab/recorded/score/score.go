@@ -292,5 +292,5 @@ func roundUp(d time.Duration) time.Duration {
 	for d/unit >= 100 {
 		unit *= 10
 	}
-	return (d + unit - 1) / unit * unit
+	return (d + unit - 1).Truncate(unit)
 }

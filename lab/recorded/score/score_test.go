@@ -135,7 +135,8 @@ func TestRead_SaysWhatALogLacks(t *testing.T) {
 		"no operations": {map[int][]string{10: {event(1, 1, "DBPOSTGRS", ",Sql=x")}}, score.ErrNoCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := score.Read(t.Context(), score.Options{Paths: []string{log(t, c.hours)}}); !errors.Is(err, c.want) {
+			if _, err := score.Read(t.Context(), score.Options{Paths: []string{log(t, c.hours)}}); !errors.Is(err,
+				c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 		})
@@ -143,15 +144,18 @@ func TestRead_SaysWhatALogLacks(t *testing.T) {
 }
 
 func TestReadTargets(t *testing.T) {
-	got, err := score.ReadTargets(strings.NewReader("\uFEFFОперация;T, с\n\"Заказ.Провести\";1,5\nA,b\t800ms\nОтчет,2\n"))
+	got, err := score.ReadTargets(strings.NewReader("\uFEFFОперация;T, " +
+		"с\n\"Заказ.Провести\";1,5\nA,b\t800ms\nОтчет,2\n"))
 	if err != nil {
 		t.Fatal("read targets:", err)
 	}
-	if diff := cmp.Diff(map[string]time.Duration{"Заказ.Провести": 1500 * time.Millisecond, "A,b": 800 * time.Millisecond,
+	if diff := cmp.Diff(map[string]time.Duration{"Заказ.Провести": 1500 * time.Millisecond,
+		"A,b":   800 * time.Millisecond,
 		"Отчет": 2 * time.Second}, got); diff != "" {
 		t.Errorf("targets (-want +got):\n%s", diff)
 	}
-	for _, text := range []string{"", "A", "A;1\nB;x", "A;1\nA;2", "A;1\nB;0", "A;1\nB;1.2345", "A;1\nB;NaN", "A;1\nB;1e9"} {
+	for _, text := range []string{"", "A", "A;1\nB;x", "A;1\nA;2", "A;1\nB;0", "A;1\nB;1.2345", "A;1\nB;NaN",
+		"A;1\nB;1e9"} {
 		if got, err := score.ReadTargets(strings.NewReader(text)); err == nil {
 			t.Errorf("of %q targets %v were read; want an error", text, got)
 		}

@@ -66,7 +66,8 @@ func ParseTarget(text string) (time.Duration, error) {
 	case d < time.Millisecond || d > TargetMost:
 		return 0, fmt.Errorf("a target of %s is not between 1 ms and %s", text, TargetMost)
 	case !threeDigits(d):
-		return 0, fmt.Errorf("a target of %s has more than three digits: times are kept with four, 4T must be one", text)
+		return 0, fmt.Errorf("a target of %s has more than three digits: times are kept with four, 4T must be one",
+			text)
 	}
 	return d, nil
 }

@@ -53,7 +53,8 @@ func minute(at time.Time) string { return at.Format("2006-01-02 15:04") }
 // Basis says what the verdict rests on.
 func (r *Result) Basis() string {
 	if r.Proposed {
-		return "Targets marked * are proposed: what nine of ten calls kept in the calm half of the hours. They show which " +
+		return "Targets marked * are proposed: what nine of ten calls kept in the calm half of the hours. They show " +
+			"which " +
 			"hours are\nworse than calm ones, not whether users are satisfied: name your own with --targets."
 	}
 	return "Targets are yours."
@@ -74,7 +75,8 @@ func (r *Result) operationTable(most int) web.Table {
 }
 
 func (r *Result) hourTable() web.Table {
-	t := web.Table{Title: "Hours", Names: true, Columns: []string{"hour", "calls", "Apdex", "p50 s", "p95 s", "beyond 4T",
+	t := web.Table{Title: "Hours", Names: true, Columns: []string{"hour", "calls", "Apdex", "p50 s", "p95 s",
+		"beyond 4T",
 		"database", "locks", "timeouts", "deadlocks"}}
 	for _, h := range r.Hours {
 		t.Rows = append(t.Rows, append([]string{minute(h.Hour), human.Thousands(h.N)},
@@ -85,7 +87,8 @@ func (r *Result) hourTable() web.Table {
 
 // columns that both tables have, and others behind them.
 func (f Figures) columns(others ...string) []string {
-	return append([]string{apdex.Text(f.Apdex), human.Figure(f.P50S, 3), human.Figure(f.P95S, 3), human.Share(f.Beyond4T),
+	return append([]string{apdex.Text(f.Apdex), human.Figure(f.P50S, 3), human.Figure(f.P95S, 3),
+		human.Share(f.Beyond4T),
 		human.Share(f.Database), human.Share(f.Waiting)}, others...)
 }
 
@@ -94,7 +97,8 @@ func (r *Result) Notes() []string {
 	notes := []string{"Times are those of calls on the application server: a user also waits for the network and the " +
 		"client. Times and percentiles leave out calls whose locks timed out; the Apdex counts them as frustrated."}
 	if r.TickMS != nil {
-		notes = append(notes, fmt.Sprintf("The server's clock ticks every %s ms: shorter times are not real, and longer "+
+		notes = append(notes, fmt.Sprintf("The server's clock ticks every %s ms: shorter times are not real, and "+
+			"longer "+
 			"ones are that inexact.", human.Figure(*r.TickMS, 3)))
 	}
 	if u := r.Unscored; u.Calls > 0 {
@@ -104,7 +108,8 @@ func (r *Result) Notes() []string {
 	if u := r.Unscored; u.OfAll == 0 {
 		notes = append(notes, "The log has no statements: log DBPOSTGRS events to see the database's share.")
 	} else if u.Statements > 0 {
-		notes = append(notes, fmt.Sprintf("%s of %s statements belong to no scored call.", human.Thousands(u.Statements),
+		notes = append(notes, fmt.Sprintf("%s of %s statements belong to no scored call.",
+			human.Thousands(u.Statements),
 			human.Thousands(u.OfAll)))
 	}
 	if r.Unread.Events > 0 {

@@ -51,12 +51,12 @@ func (c *Clock) Tick() time.Duration {
 	tick := shortest + time.Duration(other)*time.Millisecond/time.Duration(one+other)
 	var near, few int64
 	for step, n := range c.steps {
-		times := (step + tick/2) / tick
-		if times > multiplesMost {
+		nearest := step.Round(tick)
+		if nearest > multiplesMost*tick {
 			continue
 		}
 		few += n
-		if (step - times*tick).Abs() <= time.Millisecond {
+		if (step - nearest).Abs() <= time.Millisecond {
 			near += n
 		}
 	}

@@ -46,10 +46,10 @@ type Reader struct {
 	zone  *time.Location
 	line  int64  // number of the last line read
 	ahead []byte // a line read that belongs to the next event
-	err   error  // that ended the lines
 }
 
-// NewReader reads a file whose name said the hour; in the JSON form each event has its whole time. name is for messages.
+// NewReader reads a file whose name said the hour; in the JSON form each event has its whole time. name is for
+// messages.
 func NewReader(r io.Reader, name string, hour time.Time) *Reader {
 	in := bufio.NewReaderSize(r, 256<<10)
 	if mark, err := in.Peek(3); err == nil && string(mark) == "\uFEFF" {

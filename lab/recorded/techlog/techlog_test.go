@@ -35,13 +35,16 @@ func read(t interface{ Fatal(...any) }, text string) ([]techlog.Event, techlog.U
 }
 
 func TestReader_ReadsWhatServersWrite(t *testing.T) {
-	const log = "\uFEFF27:17.239002-15976,DBPOSTGRS,3,level=DEBUG,process=rphost,t:clientID=622,DataBase=host\\base,Trans=0," +
-		"dbpid=,Sql=\"select 'it''s', \"\"a\"\", $1\nfrom t\",planSQLText='Result  (cost=0.00)\n  Output: 1\n',Prm=\"\np_0: 1N\n\"," +
+	const log = "\uFEFF27:17.239002-15976,DBPOSTGRS,3,level=DEBUG,process=rphost,t:clientID=622," +
+		"DataBase=host\\base,Trans=0," +
+		"dbpid=,Sql=\"select 'it''s', \"\"a\"\", $1\nfrom t\",planSQLText='Result  (cost=0.00)\n  Output: " +
+		"1\n',Prm=\"\np_0: 1N\n\"," +
 		"RowsAffected=1,Result=PGRES_TUPLES_OK\r\n" +
 		"27:17.240000-0,TLOCK,5,process=rphost,t:clientID=622,Regions=InfoRg1.DIMS,Locks='InfoRg1.DIMS Exclusive " +
 		"Fld2=\"A, B\"',WaitConnections=17,Context=Документ.Заказ.МодульОбъекта : 12 : Записать()\n" +
 		"\n" +
-		"59:59.999999-1000000,CALL,0,process=rphost,Context='\n\tФорма.Вызов : Документ.Заказ.Форма.Ф.Модуль.Провести\n" +
+		"59:59.999999-1000000,CALL,0,process=rphost,Context='\n\tФорма.Вызов : " +
+		"Документ.Заказ.Форма.Ф.Модуль.Провести\n" +
 		"\tДокумент.Заказ.МодульОбъекта : 12 : Запись();'\n" +
 		"00:00.0001-5,SCOM,1\n"
 	got, unread := read(t, log)
@@ -84,7 +87,8 @@ func TestReader_ReadsJSON(t *testing.T) {
 		t.Fatalf("%d events and %d unread, want 1 and 2: %+v", len(got), unread.Events, unread)
 	}
 	want := techlog.Event{At: time.Date(2026, 11, 28, 9, 15, 1, 250_000, time.UTC), Duration: 1500 * time.Microsecond,
-		Name: "CALL", Fields: []techlog.Field{{"process", "rphost"}, {"t:clientID", "7"}, {"Context", "a\nb"}, {"Usr", ""},
+		Name: "CALL", Fields: []techlog.Field{{"process", "rphost"}, {"t:clientID", "7"}, {"Context", "a\nb"}, {"Usr",
+			""},
 			{"Usr", "Анна"}, {"Memory", "12"}}}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
@@ -153,7 +157,8 @@ func TestReader_ReadsBackWhatIsWritten(t *testing.T) {
 		var want []techlog.Event
 		var log strings.Builder
 		for range rapid.IntRange(1, 5).Draw(t, "events") {
-			e := techlog.Event{At: hour.Add(time.Duration(rapid.Int64Range(0, 3_599_999_999).Draw(t, "at")) * time.Microsecond),
+			e := techlog.Event{At: hour.Add(time.Duration(rapid.Int64Range(0, 3_599_999_999).Draw(t,
+				"at")) * time.Microsecond),
 				Duration: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "took")) * time.Microsecond,
 				Name:     rapid.SampledFrom([]string{"CALL", "DBPOSTGRS", "DB2"}).Draw(t, "name")}
 			for i := range rapid.IntRange(0, 3).Draw(t, "fields") {
@@ -237,8 +242,9 @@ func TestClock_FindsACoarseTick(t *testing.T) {
 				// Events come at any time; the clock shows its last tick, and a serial number behind it.
 				at := time.Duration(i*i%7919) * 7 * time.Microsecond
 				at += time.Duration(i) * 9 * time.Millisecond
-				shown := at / c.tick * c.tick
-				clock.See(&techlog.Event{At: hour.Add(shown.Truncate(time.Millisecond) + time.Duration(i%10)*time.Microsecond)})
+				shown := at.Truncate(c.tick)
+				clock.See(&techlog.Event{At: hour.Add(shown.Truncate(time.Millisecond) +
+					time.Duration(i%10)*time.Microsecond)})
 			}
 			got := clock.Tick()
 			if c.want && (got-c.tick).Abs() > time.Millisecond || !c.want && got != 0 {

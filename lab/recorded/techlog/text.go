@@ -11,10 +11,12 @@ import (
 
 // head is the beginning of an event: minute, second and fraction of its end, duration, name. Fractions of six digits
 // and durations are microseconds; the log of version 8.2 has four digits and tenths of milliseconds.
-var head = regexp.MustCompile(`^([0-5][0-9]):([0-5][0-9])\.([0-9]{4}|[0-9]{6})-([0-9]+),([A-Za-z][A-Za-z0-9_]*)(,|\r?\n?$)`)
+var head = regexp.MustCompile(
+	`^([0-5][0-9]):([0-5][0-9])\.([0-9]{4}|[0-9]{6})-([0-9]+),([A-Za-z][A-Za-z0-9_]*)(,|\r?\n?$)`)
 
 // headOfProcess is that of an event as servers write it.
-var headOfProcess = regexp.MustCompile(`^[0-5][0-9]:[0-5][0-9]\.[0-9]{4,6}-[0-9]+,[A-Za-z0-9_]+,[0-9]+,(level=\w+,)?process=`)
+var headOfProcess = regexp.MustCompile(
+	`^[0-5][0-9]:[0-5][0-9]\.[0-9]{4,6}-[0-9]+,[A-Za-z0-9_]+,[0-9]+,(level=\w+,)?process=`)
 
 // parseText reads one event. The hour is in the name of the file.
 func parseText(text []byte, hour time.Time) (Event, error) {

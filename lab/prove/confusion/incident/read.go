@@ -159,7 +159,8 @@ func (f *Fault) direct(word, name, value string) (err error) {
 }
 
 func patterns(to []*regexp.Regexp, text string) ([]*regexp.Regexp, error) {
-	p, err := regexp.Compile(`(?i)` + group.ReplaceAllStringFunc(text, func(name string) string { return groups[name] }))
+	p, err := regexp.Compile(`(?i)` + group.ReplaceAllStringFunc(text,
+		func(name string) string { return groups[name] }))
 	return append(to, p), err
 }
 

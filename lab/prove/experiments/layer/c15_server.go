@@ -75,7 +75,8 @@ func openClearing(ctx context.Context, e *site.Engines, v site.Variant, way stri
 		}
 		r.Close(func() { closeConn(conn) })
 		for n := range c15Load.tables {
-			if err := postgres.ExecuteOn(ctx, conn, fmt.Sprintf("CREATE TEMP TABLE tt%d (n int8, amount numeric(15, 2), "+
+			if err := postgres.ExecuteOn(ctx, conn, fmt.Sprintf("CREATE TEMP TABLE tt%d (n int8, amount numeric(15, "+
+				"2), "+
 				"note text)", n), fmt.Sprintf("CREATE INDEX tt%[1]d_n ON tt%[1]d (n)", n)); err != nil {
 				return nil, err
 			}
