@@ -28,7 +28,8 @@ bootstrap() {
 		sources=$(mktemp)
 		trap 'rm -f "$sources"' EXIT
 		apt_main_sources >"$sources"
-		mmdebstrap --quiet --variant=minbase --mode=root --include="$1" --dpkgopt='path-exclude=/usr/share/locale/*' \
+		mmdebstrap --quiet --format=tar --variant=minbase --mode=root --include="$1" \
+			--dpkgopt='path-exclude=/usr/share/locale/*' \
 			"$VERSION_CODENAME" "$2" - <"$sources" >&2
 	)
 }
