@@ -3,6 +3,8 @@ package event
 import (
 	"fmt"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 const tableHead = `# Wait events, what they mean and what helps
@@ -56,22 +58,4 @@ func subjects(kind string) (all [][]Meaning) {
 const lineMost = 120
 
 // folded text of a paragraph.
-func folded(text string) string {
-	var b strings.Builder
-	length := 0
-	for _, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		switch {
-		case length == 0:
-		case length+1+n > lineMost:
-			b.WriteString("\n")
-			length = 0
-		default:
-			b.WriteString(" ")
-			length++
-		}
-		b.WriteString(word)
-		length += n
-	}
-	return b.String()
-}
+func folded(text string) string { return strings.Join(human.Wrap(text, lineMost), "\n") }

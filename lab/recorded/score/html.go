@@ -16,7 +16,7 @@ var page = web.Templates(pageName)
 func (r *Result) HTML(w io.Writer) error {
 	frame, err := web.NewFrame("Production · Apdex "+apdex.Text(r.Apdex), r.From, "score", r, web.ChartStyle())
 	if err == nil {
-		hours, operations := r.hourTable(), r.operationTable(len(r.Operations))
+		hours, operations := r.hourTable(), r.operationTable(len(r.Operations), whole)
 		hours.Title, hours.Label = "", hours.Title
 		operations.Title, operations.Label = "", operations.Title
 		err = page.ExecuteTemplate(w, pageName, struct {

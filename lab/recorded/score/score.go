@@ -123,7 +123,7 @@ func Read(ctx context.Context, o Options) (*Result, error) {
 	for _, f := range files {
 		bytes += f.Bytes
 	}
-	c := collector{operations: map[string]*collected{}}
+	c := collector{operations: map[string]*collected{}, unread: techlog.Unread{Examples: []techlog.Example{}}}
 	for _, f := range files {
 		r, file, err := f.Open(func(n int) {
 			read += int64(n)

@@ -11,19 +11,39 @@ import (
 	"plimsoll/web"
 )
 
-// worstShown in a text that fits a screen.
-const worstShown = 10
+// What fits a screen: the worst operations, and names of at most so many characters.
+const (
+	columns    = 100
+	worstShown = 10
+	nameMost   = 44
+)
+
+func whole(name string) string { return name }
+
+// shortName keeps the beginning and the last part of a name: Документ.ЗаказКлиента….ПровестиНаСервере.
+func shortName(name string) string {
+	runes := []rune(name)
+	if len(runes) <= nameMost {
+		return name
+	}
+	last := []rune(name[strings.LastIndexByte(name, '.')+1:])
+	last = last[max(0, len(last)-nameMost/2):]
+	return string(runes[:nameMost-1-len(last)]) + "…" + string(last)
+}
 
 // Text writes the score for a terminal: the verdict first, then the worst operations and the hours; with details all
 // operations.
 func (r *Result) Text(w io.Writer, details bool) error {
 	var b strings.Builder
-	b.WriteString(r.Says() + "\n" + r.Basis() + "\n\n")
-	most := worstShown
-	if details {
-		most = len(r.Operations)
+	for _, text := range []string{r.Says(), r.Basis()} {
+		b.WriteString(strings.Join(human.Wrap(text, columns), "\n") + "\n")
 	}
-	if err := r.operationTable(most).Text(&b, ""); err != nil {
+	b.WriteString("\n")
+	most, shown := worstShown, shortName
+	if details {
+		most, shown = len(r.Operations), whole
+	}
+	if err := r.operationTable(most, shown).Text(&b, ""); err != nil {
 		return err
 	}
 	if left := len(r.Operations) - most; left > 0 {
@@ -35,7 +55,7 @@ func (r *Result) Text(w io.Writer, details bool) error {
 	}
 	b.WriteString("\n")
 	for _, note := range r.Notes() {
-		b.WriteString(note + "\n")
+		b.WriteString(strings.Join(human.Wrap(note, columns), "\n") + "\n")
 	}
 	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err
@@ -55,12 +75,12 @@ func (r *Result) Basis() string {
 	if r.Proposed {
 		return "Targets marked * are proposed: what nine of ten calls kept in the calm half of the hours. They show " +
 			"which " +
-			"hours are\nworse than calm ones, not whether users are satisfied: name your own with --targets."
+			"hours are worse than calm ones, not whether users are satisfied: name your own with --targets."
 	}
 	return "Targets are yours."
 }
 
-func (r *Result) operationTable(most int) web.Table {
+func (r *Result) operationTable(most int, shown func(string) string) web.Table {
 	t := web.Table{Title: "Operations, the most frustrated calls first", Names: true, Columns: []string{"operation",
 		"calls", "T s", "Apdex", "p50 s", "p95 s", "beyond 4T", "database", "locks", "statements"}}
 	for _, op := range r.Operations[:min(most, len(r.Operations))] {
@@ -68,7 +88,7 @@ func (r *Result) operationTable(most int) web.Table {
 		if op.Proposed {
 			target += "*"
 		}
-		t.Rows = append(t.Rows, append([]string{op.Name, human.Thousands(op.N), target},
+		t.Rows = append(t.Rows, append([]string{shown(op.Name), human.Thousands(op.N), target},
 			op.columns(human.Figure(op.Statements, 3))...))
 	}
 	return t

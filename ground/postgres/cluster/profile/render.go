@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // Render writes settings as a configuration file, each below its reason.
@@ -15,7 +17,7 @@ func Render(name Name, in Input, settings []Setting) string {
 	b.WriteString("# port, listen_addresses and the socket's folder are on the server's command line.\n")
 	for _, s := range settings {
 		b.WriteByte('\n')
-		for _, line := range wrap(s.Reason) {
+		for _, line := range human.Wrap(s.Reason, lineMax) {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 		fmt.Fprintf(&b, "%s = %s\n", s.Name, quote(s.Value))
@@ -41,21 +43,6 @@ func describe(in Input) string {
 func tidyUp(n int64) int64 { return (n + mB/2) / mB * mB }
 
 const lineMax = 110
-
-func wrap(text string) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(word) > lineMax {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
 
 // quote puts a value in quotes unless it is a plain word or number.
 func quote(value string) string {
