@@ -105,10 +105,15 @@ static bool column_statistics(PlannerInfo *root, RangeTblEntry *rte,
 							  AttrNumber attnum, VariableStatData *vardata);
 static int32 column_width(Oid relid, AttrNumber attnum);
 
-/* At the start of the server. */
+/* At the start of the server, and again after each crash of a session. */
 void
 temp_statistics_init(void)
 {
+	static bool installed = false;
+
+	if (installed)
+		return;
+	installed = true;
 	next_relation_stats_hook = get_relation_stats_hook;
 	get_relation_stats_hook = column_statistics;
 	next_attavgwidth_hook = get_attavgwidth_hook;
