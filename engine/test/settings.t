@@ -17,10 +17,17 @@ sub settings
 {
 	my ($flavour) = @_;
 	chomp(my $prefix = `$engine/build path $flavour`);
+	chomp(my $libraries = `$prefix/bin/pg_config --pkglibdir`);
 	my $server = Plimsoll::Server->new($prefix);
-	my $load = join '', map { "load '$_';\n" } grep { -e "$prefix/lib/$_.so" } qw(online_analyze plantuner mchar);
+	my $load = join '', map { "load '$_';\n" } grep { -e "$libraries/$_.so" } qw(online_analyze plantuner mchar);
 	my $known = $server->psql('postgres', $flavour eq 'plimsoll' ? "$load$list;" : "$list;");
-	return map { /^([a-z_.]+)=(.*?)$/ ? ($1 => $2 =~ s/ (?=[kMG]B$)//r) : () } split /\n/, $known;
+	my %default;
+	for (split /\n/, $known)
+	{
+		my ($name, $value) = /^([a-z_.]+)=(.*)$/ or next;
+		$default{$name} = $value =~ s/ (?=[kMG]B$)//r;
+	}
+	return %default;
 }
 
 my %stock = settings('vanilla');

@@ -163,8 +163,8 @@ func TestRun_DoesNotMissAnIndexThatIsThere(t *testing.T) {
 	execute(t, conn, "CREATE INDEX orders_customer ON orders (customer); ANALYZE orders")
 	busy(t, dsn, "shop", "SELECT count(*) FROM orders WHERE customer::text = '7'")
 	d, f := finds(t, dsn, unusedIndex.name, 3*time.Second)
-	if !strings.Contains(f.Title, "index orders_customer begins with customer") {
-		t.Errorf("%+v", f)
+	if said := f.Title + strings.Join(f.Evidence, " "); !strings.Contains(said, "index orders_customer") {
+		t.Errorf("%+v, want the index's name", f)
 	}
 	for _, f := range d.Findings {
 		if f.Name == wholeTables.name {
