@@ -220,7 +220,9 @@ func TestWalDir_OnADiskThatIsTooSmall(t *testing.T) {
 func TestTablespaces_OfAStandbyAreItsOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.upWith("a", b.spread(cluster.ReplicaLog))
+	primary := b.spread(cluster.ReplicaLog)
+	primary.SocketOnly = true // a port may be another server's after the restart, and the standby would miss it
+	a := b.upWith("a", primary)
 	sql := b.disk("by-sql")
 	if account := owner(t, a.DataDir()); account >= 0 {
 		check(t, os.Chown(sql, account, -1))
@@ -228,7 +230,7 @@ func TestTablespaces_OfAStandbyAreItsOwn(t *testing.T) {
 	check(t, order(t, a, fmt.Sprintf("CREATE TABLESPACE by_sql LOCATION '%s'", sql)))
 	check(t, order(t, a, "CREATE TABLE kept TABLESPACE v81c_data AS SELECT 1 AS n"))
 	check(t, order(t, a, "CREATE TABLE other TABLESPACE by_sql AS SELECT 1 AS n"))
-	s, err := b.Replica(patience.Context(t), "s", a, cluster.Spec{})
+	s, err := b.Replica(patience.Context(t), "s", a, cluster.Spec{SocketOnly: true})
 	check(t, err)
 	b.downAtEnd("s")
 	for _, table := range []string{"kept", "other"} {
