@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres/cluster/profile"
 )
 
 const churnSQL = `SELECT relname AS name, n_live_tup::float8 AS live, n_dead_tup::float8 AS dead,
@@ -15,10 +16,6 @@ const churnSQL = `SELECT relname AS name, n_live_tup::float8 AS live, n_dead_tup
 	FROM pg_stat_sys_tables WHERE schemaname = 'pg_catalog'
 		AND relname IN ('pg_attribute', 'pg_class', 'pg_type', 'pg_depend', 'pg_index')
 	ORDER BY n_tup_del DESC`
-
-// tempSettings of our engine keep temp tables out of the shared catalogs.
-var tempSettings = []string{"enable_temp_memory_catalog", "temp_local_invalidation", "temp_skip_locks",
-	"temp_async_commit", "temp_buffers_by_relation", "temp_lazy_files", "temp_lazy_toast"}
 
 // churn of the catalogs by temp tables that are created and dropped.
 var churn = class{
@@ -55,7 +52,7 @@ var churn = class{
 			Mechanism: "Creating and dropping a temp table writes some twenty rows of shared catalogs, logs them, " +
 				"and makes every session refresh its caches.",
 			Evidence: evidence}
-		for _, name := range tempSettings {
+		for _, name := range profile.Patched() {
 			if s.value(name) == "off" {
 				a.Changes = append(a.Changes, s.set(name, "on"))
 				a.Evidence = append(a.Evidence, name+" is off")

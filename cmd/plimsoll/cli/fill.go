@@ -244,13 +244,18 @@ func (a *app) showEstimate(s fill.Sizes, o fill.Options) error {
 
 // fillProgress shows the stages of a fill one after the other.
 func (a *app) fillProgress() func(fill.Progress) {
-	stage := ""
-	return func(p fill.Progress) {
-		if p.Stage != stage {
-			stage = p.Stage
-			a.meter.Phase("fill, "+stage, float64(p.Total), "done")
+	show := a.fillStages()
+	return func(p fill.Progress) { show(p.Stage, float64(p.Done), float64(p.Total)) }
+}
+
+func (a *app) fillStages() func(stage string, done, total float64) {
+	last := ""
+	return func(stage string, done, total float64) {
+		if stage != last {
+			last = stage
+			a.meter.Phase("fill, "+stage, total, "done")
 		}
-		a.meter.Update(float64(p.Done), "")
+		a.meter.Update(done, "")
 	}
 }
 

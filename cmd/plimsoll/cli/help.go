@@ -35,7 +35,9 @@ func init() {
 	cobra.AddTemplateFunc("exitCodes", func() string {
 		lines := make([]string, len(exitCodes))
 		for i, e := range exitCodes {
-			lines[i] = fmt.Sprintf("  %-4d %s", e.code, e.meaning)
+			const columns = 93 // of 100
+			meaning := strings.Join(human.Wrap(e.meaning, columns), "\n       ")
+			lines[i] = fmt.Sprintf("  %-4d %s", e.code, meaning)
 		}
 		return strings.Join(lines, "\n")
 	})

@@ -122,14 +122,8 @@ func (a *app) fillOneC(ctx context.Context, o *fillOptions, asked onec.Outfit) e
 
 // oneCProgress shows the stages of a fill one after the other.
 func (a *app) oneCProgress() func(onec.Progress) {
-	stage := ""
-	return func(p onec.Progress) {
-		if p.Stage != stage {
-			stage = p.Stage
-			a.meter.Phase("fill, "+stage, float64(p.Total), "done")
-		}
-		a.meter.Update(float64(p.Done), "")
-	}
+	show := a.fillStages()
+	return func(p onec.Progress) { show(p.Stage, float64(p.Done), float64(p.Total)) }
 }
 
 func (a *app) filledOneC(done *onec.Filled, kept bool) error {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -224,7 +225,7 @@ func (t *Table) alone(all map[string]*Table) *Table {
 	one.indexes = slices.DeleteFunc(slices.Clone(t.indexes), func(i tableIndex) bool {
 		for _, other := range all {
 			if other.Name != t.Name && other.Parent != t.Name && other.Name != t.Parent &&
-				other.Parent != nonEmpty(t.Parent, "none") && other.column(i.First) != nil {
+				other.Parent != cmp.Or(t.Parent, "none") && other.column(i.First) != nil {
 				return true
 			}
 		}

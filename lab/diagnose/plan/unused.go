@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ func (i tableIndex) reason(t *Table, c tableColumn, u use, condition string, set
 				c.Name), again}
 	case u.collate != "" && c.Plain && !strings.EqualFold(u.collate, i.Collation):
 		return fmt.Sprintf("the condition compares under the collation %s, the index is under %s", u.collate,
-				nonEmpty(i.Collation, "that of the database")), []string{
+				cmp.Or(i.Collation, "that of the database")), []string{
 				fmt.Sprintf("CREATE INDEX CONCURRENTLY ON %s (%s COLLATE \"%s\")", t.Name, c.Name, u.collate), again}
 	case i.Method == "hash" && u.operator != "=":
 		return "a hash index serves equality alone", []string{
@@ -148,11 +149,4 @@ func dear(settings map[string]string) bool {
 // plainLocale sorts by bytes, so that a prefix is a range.
 func plainLocale(name string) bool {
 	return name == "C" || name == "POSIX" || strings.HasPrefix(name, "C.")
-}
-
-func nonEmpty(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

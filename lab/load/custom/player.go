@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -157,28 +156,13 @@ func clean(ctx context.Context, conn *pgconn.PgConn) error {
 	return errOpen
 }
 
-// diskFull is PostgreSQL's SQLSTATE. Unlike the other insufficient resources it does not pass by itself, so that it is
-// a failure and no overload.
-const diskFull = "53100"
-
 // outcome of a script: some of the server's errors are valid answers.
 func (a *Action) outcome(ctx context.Context, err error) (tally.Outcome, error) {
 	var pg *pgconn.PgError
-	switch {
-	case err == nil:
-		return tally.OK, nil
-	case ctx.Err() != nil:
-		return tally.Failed, ctx.Err()
-	case !errors.As(err, &pg):
-		return tally.Failed, err
-	case slices.Contains(a.RefusedStates, pg.Code):
+	if ctx.Err() == nil && errors.As(err, &pg) && slices.Contains(a.RefusedStates, pg.Code) {
 		return tally.Refused, nil
-	case pg.Code == diskFull:
-		return tally.Failed, err
-	case strings.HasPrefix(pg.Code, "53"), pg.Code == "57P03": // insufficient resources; cannot connect now
-		return tally.Overload, err
 	}
-	return tally.Failed, err
+	return tally.OutcomeOfSQL(ctx, err)
 }
 
 // Reset runs the reset script, one statement at a time.

@@ -2,14 +2,11 @@ package onec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/lab/load/tally"
 )
@@ -76,13 +73,13 @@ func (p *Player) LogIn(ctx context.Context, user int) error {
 func (p *Player) Play(ctx context.Context, user, n int, rng *rand.Rand) (tally.Outcome, error) {
 	s, err := p.acquire(ctx, user)
 	if err != nil {
-		return outcome(ctx, err)
+		return tally.OutcomeOfSQL(ctx, err)
 	}
 	o := &operation{session: s, ctx: ctx}
 	p.ops[n].play(o, scene{p.base.Sizes, uint64(user % Areas), user, rng})
 	err = o.end()
 	p.release(ctx, user, s, err)
-	return outcome(ctx, err)
+	return tally.OutcomeOfSQL(ctx, err)
 }
 
 func (p *Player) acquire(ctx context.Context, user int) (s *session, err error) {
@@ -137,26 +134,4 @@ func (p *Player) Close() {
 		}
 	}
 	p.own = nil
-}
-
-// Errors of a server that is overloaded; a full disk is none of them.
-const (
-	insufficient  = "53"
-	diskFull      = "53100"
-	cannotConnect = "57P03"
-)
-
-func outcome(ctx context.Context, err error) (tally.Outcome, error) {
-	var pg *pgconn.PgError
-	switch {
-	case err == nil:
-		return tally.OK, nil
-	case ctx.Err() != nil:
-		return tally.Failed, ctx.Err()
-	case !errors.As(err, &pg):
-		return tally.Failed, err
-	case pg.Code == cannotConnect, strings.HasPrefix(pg.Code, insufficient) && pg.Code != diskFull:
-		return tally.Overload, err
-	}
-	return tally.Failed, err
 }

@@ -27,19 +27,16 @@ const (
 	LocalInvalidation = "temp_local_invalidation"
 	SkipLocks         = "temp_skip_locks"
 	AsyncCommit       = "temp_async_commit"
-	buffersByRelation = "temp_buffers_by_relation"
-	lazyFiles         = "temp_lazy_files"
-	lazyToast         = "temp_lazy_toast"
 )
 
-var TempSettings = []string{MemoryCatalog, LocalInvalidation, SkipLocks, AsyncCommit, buffersByRelation, lazyFiles,
-	lazyToast}
+// TempSettings of our engine keep temp tables out of the shared catalogs.
+var TempSettings = profile.Patched()
 
 // Variant is a server and the settings of its sessions.
 type Variant struct {
 	Name   string
 	Engine string
-	On     []string // subset of tempSettings
+	On     []string // subset of TempSettings
 }
 
 // The sides that most experiments have.
