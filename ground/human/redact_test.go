@@ -38,6 +38,17 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+func TestSecretName(t *testing.T) {
+	for name, want := range map[string]bool{"password": true, "db_pass": true, "PASSWD": true, "PGPWD": true,
+		"client_secret": true, "X-Api-Key": true, "apikey": true, "csrf_token": true, "sessionid": true, "Cookie": true,
+		"Set-Cookie": true, "Authorization": true, "X-Amz-Signature": true, "aws_credentials": true,
+		"passport": false, "compass_point": false, "key": false, "author": false, "accounts": false, "Accept": false} {
+		if human.SecretName(name) != want {
+			t.Errorf("%s: want %v", name, want)
+		}
+	}
+}
+
 func TestRedact_HidesThePasswordInTheDriversOwnErrors(t *testing.T) {
 	const secret = "Zx9QqSecret"
 	for _, dsn := range []string{

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -26,16 +27,20 @@ func Reading(statement string) []Setting {
 // what anybody made who may create objects there, such as a function now(), and run it with our rights.
 var trusted = Setting{"search_path", "pg_catalog, pg_temp"}
 
+// ours is the name of the lab's connections in pg_stat_activity: sessions without a name would count as those of others.
+const ours = "plimsoll"
+
 // Connect to a database that a user named by --dsn, as Open does. The application is the connection's name in
-// pg_stat_activity; empty: that of the DSN.
+// pg_stat_activity; empty: that of the DSN, or else our own.
 func Connect(ctx context.Context, dsn, application string, settings ...Setting) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read --dsn: %w", err), "postgres://user@host:5432/database")
 	}
-	if application != "" {
-		config.RuntimeParams["application_name"] = application
+	if application == "" {
+		application = cmp.Or(config.RuntimeParams["application_name"], ours)
 	}
+	config.RuntimeParams["application_name"] = application
 	conn, err := Open(ctx, config, settings...)
 	if err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("connect to the database: %w", err),

@@ -90,3 +90,23 @@ func TestConnect_OfItsOwnProcessIsDirect(t *testing.T) {
 		t.Error("it is taken for one behind a pooler")
 	}
 }
+
+// TestConnect_NamesItsSessions: sessions without a name would pass for those of others on the measured database.
+func TestConnect_NamesItsSessions(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	for _, c := range []struct{ dsn, application, want string }{
+		{dsn, "", "plimsoll"},
+		{dsn, "plimsoll advise", "plimsoll advise"},
+		{dsn + "&application_name=shop", "", "shop"},
+	} {
+		conn, err := postgres.Connect(patience.Context(t), c.dsn, c.application)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := conn.QueryRow(patience.Context(t), "SHOW application_name").Scan(&got); err != nil || got != c.want {
+			t.Errorf("%q is named %q, want %q (%v)", c.application, got, c.want, err)
+		}
+		conn.Close(patience.Context(t))
+	}
+}

@@ -219,6 +219,11 @@ func CopyDatabase(ctx context.Context, conn *pgx.Conn, from, to string) error {
 // Parameters of a connection string that is a URL, encoded: to PostgreSQL and its drivers a + is no blank.
 func Parameters(v url.Values) string { return strings.ReplaceAll(v.Encode(), "+", "%20") }
 
+var inQuotes = strings.NewReplacer(`\`, `\\`, `'`, `\'`)
+
+// Parameter of a connection string that is no URL: its value in quotes, as libpq reads it.
+func Parameter(name, value string) string { return name + "='" + inQuotes.Replace(value) + "'" }
+
 // WithOptions adds command-line options of the server (-c name=value …) to a connection string that is a URL with other
 // parameters.
 func WithOptions(dsn, options string) string {
@@ -237,7 +242,7 @@ func WithDatabase(dsn, name string) string {
 		u.Path, u.RawQuery = "/"+name, Parameters(query)
 		return u.String()
 	}
-	return dsn + " dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(name) + "'"
+	return dsn + " " + Parameter("dbname", name)
 }
 
 func databaseOf(dsn string) (string, error) {

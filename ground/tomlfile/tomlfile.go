@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"strconv"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 
 	"plimsoll/ground/problem"
 )
@@ -18,7 +18,8 @@ type File struct {
 	Entries []Entry // in the file's order, a table before its content
 }
 
-// Entry is a key with its value.
+// Entry is a key with its value. A list of tables is an entry, and so is each of its tables: that of [[steps]] that
+// stands first has the key steps.1.
 type Entry struct {
 	Key   []string
 	Line  int
@@ -38,81 +39,44 @@ func Read(path string) (*File, error) {
 // Parse reads text; path stands in what is said about it.
 func Parse(path, text string) (*File, error) {
 	f := &File{Path: path}
-	var top map[string]toml.Primitive
-	md, err := toml.Decode(text, &top)
-	if err != nil {
+	var tree map[string]any
+	if err := toml.Unmarshal([]byte(text), &tree); err != nil {
 		return nil, problem.New(problem.Usage, f.syntax(err), "the file is TOML: key = value, tables in [brackets]")
 	}
-	found := map[string]Entry{}
-	for key, p := range top {
-		if err := take(&md, toml.Key{key}, p, found); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	lines := strings.Split(text, "\n")
-	for _, key := range md.Keys() {
-		if e, ok := found[key.String()]; ok { // what is inside a list is not known by key
-			e.Line = firstLine(lines, e)
-			f.Entries = append(f.Entries, e)
-			delete(found, key.String())
-		}
+	w := &walk{file: f, tree: tree, seen: map[string]bool{}, lists: map[string]int{}}
+	if err := w.all([]byte(text)); err != nil {
+		return nil, problem.New(problem.Usage, fmt.Errorf("%s: %w", path, err), "")
 	}
 	return f, nil
-}
-
-// firstLine is where a value begins: the decoder gives the last line of a text of several.
-func firstLine(lines []string, e Entry) int {
-	text, is := e.Raw.(string)
-	if !is || !strings.Contains(text, "\n") {
-		return e.Line
-	}
-	for at := e.Line - 1; at > 0; at-- {
-		if line := lines[at-1]; strings.Contains(line, "'''") || strings.Contains(line, `"""`) {
-			return at
-		}
-	}
-	return e.Line
 }
 
 // At names a place in the file.
 func (f *File) At(line int) string { return fmt.Sprintf("%s:%d", f.Path, line) }
 
 func (f *File) syntax(err error) error {
-	var p toml.ParseError
-	if errors.As(err, &p) {
-		return fmt.Errorf("%s: %s", f.At(p.Position.Line), p.Message)
+	var d *toml.DecodeError
+	if errors.As(err, &d) {
+		line, _ := d.Position()
+		return fmt.Errorf("%s: %s", f.At(line), d.Error()[len("toml: "):])
 	}
 	return fmt.Errorf("%s: %w", f.Path, err)
 }
 
-// located reads a value together with its line: the decoder tells the position of a
-// key only in an error, so this one always errs.
-type located struct{ raw any }
-
-var errLocated = errors.New("here")
-
-func (l *located) UnmarshalTOML(v any) error { l.raw = v; return errLocated }
-
-func take(md *toml.MetaData, key toml.Key, p toml.Primitive, found map[string]Entry) error {
-	var l located
-	err := md.PrimitiveDecode(p, &l)
-	var at toml.ParseError
-	if !errors.As(err, &at) || at.Message != errLocated.Error() {
-		return fmt.Errorf("locate key %s: %w", key, err)
-	}
-	_, table := l.raw.(map[string]any)
-	found[key.String()] = Entry{key, at.Position.Line, l.raw, table}
-	if !table {
-		return nil
-	}
-	var inner map[string]toml.Primitive
-	if err := md.PrimitiveDecode(p, &inner); err != nil {
-		return err
-	}
-	for k, p := range inner {
-		if err := take(md, append(key[:len(key):len(key)], k), p, found); err != nil {
-			return err
+// valueAt follows a key of the file; in a list its parts count from 1.
+func valueAt(tree any, key []string) any {
+	for _, part := range key {
+		switch at := tree.(type) {
+		case map[string]any:
+			tree = at[part]
+		case []any:
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 1 || n > len(at) {
+				return nil
+			}
+			tree = at[n-1]
+		default:
+			return nil
 		}
 	}
-	return nil
+	return tree
 }

@@ -51,7 +51,7 @@ func memoryNow(workers []int, postmaster int) (all heldMemory) {
 			all[which] = &b
 		}
 	}
-	bytes, err := memory.Own(memory.Private)
+	bytes, err := memory.Own()
 	keep(generatorCPU, bytes, err)
 	if len(workers) > 0 {
 		bytes, err := privateOf(workers)
@@ -71,7 +71,7 @@ func privateOf(pids []int) (sum int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		bytes, err := memory.Tree(id, memory.Private)
+		bytes, err := memory.Tree(id)
 		if err != nil {
 			return 0, err
 		}

@@ -29,6 +29,8 @@ type Folder struct {
 	Root string
 	File string
 	Kind string // what a person calls such a result: "run"
+	// Beginning is the label of results that begin: one whose process dies can be found by it, too.
+	Beginning Label
 }
 
 // Latest stands for the id of the newest result.
@@ -37,6 +39,7 @@ const Latest = "latest"
 const (
 	reportFile = "report.html"
 	idFormat   = "20060102-150405"
+	lockSuffix = ".lock"
 )
 
 // Dir is the folder of a result.
@@ -62,6 +65,12 @@ func (f Folder) Begin(at time.Time, added string) (id string, err error) {
 		}
 		id = fmt.Sprintf("%s-%d", name, n)
 	}
+	if err == nil && !f.Beginning.IsEmpty() {
+		if err = f.SetLabel(id, f.Beginning); err != nil {
+			_ = os.RemoveAll(f.Dir(id)) // nothing else is in it yet
+			return "", err
+		}
+	}
 	return id, f.Failed(err)
 }
 
@@ -82,7 +91,7 @@ func (f Folder) Hold(ctx context.Context, id string) (release func(), err error)
 
 // Hold reserves a file or folder, which WHAT names, for this process until release is called.
 func Hold(ctx context.Context, path, what string) (release func(), err error) {
-	l, err := lock.Acquire(ctx, path+".lock", what, 0)
+	l, err := lock.Acquire(ctx, path+lockSuffix, what, 0)
 	if err != nil {
 		return nil, problem.New(problem.Environment, fmt.Errorf("%s %s: %w", what, filepath.Base(path), err),
 			"stop that process, or wait until it has ended")

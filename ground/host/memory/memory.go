@@ -1,4 +1,4 @@
-// Package memory reads how much memory processes use. What cannot be read is an error, never zero.
+// Package memory reads how much private memory processes use. What cannot be read is an error, never zero.
 package memory
 
 import (
@@ -13,29 +13,23 @@ import (
 	"plimsoll/ground/host/process"
 )
 
-// Kind of memory, as a line of /proc/PID/status names it (proc_pid_status(5)).
-type Kind string
-
-const (
-	// Resident is everything in RAM, including what is shared with other processes.
-	Resident Kind = "VmRSS"
-	// Private is memory that belongs to one process: heap and stacks. Program files and shared memory, such as a
-	// database's buffers, are excluded, so it can be summed over processes; only pages shared since a fork count twice.
-	Private Kind = "RssAnon"
-)
+// private is the line of /proc/PID/status (proc_pid_status(5)) of memory that belongs to one process: heap and stacks.
+// Program files and shared memory, such as a database's buffers, are excluded, so it can be summed over processes; only
+// pages shared since a fork count twice.
+const private = "RssAnon"
 
 // Tree is the memory of a process and all its descendants.
-func Tree(root process.ID, kind Kind) (int64, error) {
+func Tree(root process.ID) (int64, error) {
 	family, err := root.Descendants()
 	if err != nil {
 		return 0, err
 	}
-	sum, err := memoryOf(root.PID, kind)
+	sum, err := memoryOf(root.PID)
 	if err != nil {
 		return 0, err
 	}
 	for _, id := range family {
-		n, err := memoryOf(id.PID, kind)
+		n, err := memoryOf(id.PID)
 		if errors.Is(err, process.ErrGone) || errors.Is(err, errNone) {
 			continue // it has ended since, or is about to
 		}
@@ -48,9 +42,9 @@ func Tree(root process.ID, kind Kind) (int64, error) {
 }
 
 // Own is the memory of this process, without children.
-func Own(kind Kind) (int64, error) { return memoryOf(os.Getpid(), kind) }
+func Own() (int64, error) { return memoryOf(os.Getpid()) }
 
-func memoryOf(pid int, kind Kind) (int64, error) {
+func memoryOf(pid int) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return 0, process.ErrGone
@@ -58,14 +52,14 @@ func memoryOf(pid int, kind Kind) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read memory of process %d: %w", pid, err)
 	}
-	return parse(pid, string(text), kind)
+	return parse(pid, string(text))
 }
 
 // parse finds a line such as "RssAnon:        1234 kB"; a zombie has none.
-func parse(pid int, text string, kind Kind) (int64, error) {
+func parse(pid int, text string) (int64, error) {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(line, ":")
-		if name != string(kind) {
+		if name != private {
 			continue
 		}
 		number, unit, _ := strings.Cut(strings.TrimSpace(value), " ")
@@ -78,8 +72,8 @@ func parse(pid int, text string, kind Kind) (int64, error) {
 	if strings.Contains(text, "\nState:\tZ") {
 		return 0, process.ErrGone
 	}
-	return 0, fmt.Errorf("read memory of process %d: %w: %s", pid, errNone, kind)
+	return 0, fmt.Errorf("read memory of process %d: %w", pid, errNone)
 }
 
 // errNone: a process that is ending has released its memory before it is a zombie.
-var errNone = errors.New("there is none of this kind")
+var errNone = errors.New("it has no line " + private)

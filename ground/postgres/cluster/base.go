@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/installation"
@@ -129,12 +131,27 @@ const copySQL = `SELECT coalesce(p.backup_streamed, 0), coalesce(p.backup_total,
 
 const copyLookEvery = 200 * time.Millisecond
 
+// copyWatched copies a running server and reports meanwhile how much it has sent.
+func (s *Store) copyWatched(ctx context.Context, open func(context.Context) (*pgx.Conn, error), application string,
+	makeCopy func() error) error {
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		s.watchCopy(watching, open, application)
+	}()
+	err := makeCopy()
+	stop()
+	<-watched
+	return err
+}
+
 // watchCopy reports how much has been copied, until ctx ends. It ignores errors.
-func (c *Cluster) watchCopy(ctx context.Context, application string) {
-	if c.store.Copied == nil {
+func (s *Store) watchCopy(ctx context.Context, open func(context.Context) (*pgx.Conn, error), application string) {
+	if s.Copied == nil {
 		return
 	}
-	conn, err := c.connect(ctx)
+	conn, err := open(ctx)
 	if err != nil {
 		return
 	}
@@ -147,7 +164,7 @@ func (c *Cluster) watchCopy(ctx context.Context, application string) {
 		}
 		var done, all int64
 		if conn.QueryRow(ctx, copySQL, application).Scan(&done, &all) == nil && all > 0 {
-			c.store.Copied(done, all)
+			s.Copied(done, all)
 		}
 	}
 }

@@ -127,6 +127,11 @@ func (s *Store) create(ctx context.Context, name string, spec Spec) (err error) 
 			spec.Tablespaces = append(spec.Tablespaces, t.Tablespace)
 		}
 	}
+	if spec.clone != nil {
+		for _, t := range spec.clone.spaces {
+			spec.Tablespaces = append(spec.Tablespaces, t.Tablespace)
+		}
+	}
 	growing, err := os.MkdirTemp(s.dir(), leftoverPrefix(name)+"*")
 	if err != nil {
 		return environment(err)
@@ -234,6 +239,8 @@ func (s *Store) fill(ctx context.Context, dir string, srv installation.Server, a
 		return s.fillReplica(ctx, dir, srv, account, spec, m, copied)
 	case spec.restore != nil:
 		return s.fillRestored(ctx, dir, srv, account, spec.restore, m)
+	case spec.clone != nil:
+		return s.fillClone(ctx, dir, srv, account, spec.clone, m, password)
 	}
 	handed, err := passwordFile(dir, password, account.Own)
 	if err != nil {

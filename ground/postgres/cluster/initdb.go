@@ -95,6 +95,13 @@ func DataKey(ctx context.Context, engine string) (string, error) {
 // fillData runs the program that fills a data folder, as the server's user.
 func fillData(ctx context.Context, srv installation.Server, account *process.Account, data string,
 	cmd *exec.Cmd) error {
+	_, err := runFilling(ctx, srv, account, data, cmd)
+	return err
+}
+
+// runFilling is fillData, with what the program printed.
+func runFilling(ctx context.Context, srv installation.Server, account *process.Account, data string,
+	cmd *exec.Cmd) (string, error) {
 	name := filepath.Base(cmd.Path)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -103,24 +110,24 @@ func fillData(ctx context.Context, srv installation.Server, account *process.Acc
 	account.Run(cmd)
 	child, err := process.StartChild(cmd, syscall.SIGKILL)
 	if err != nil {
-		return startTrouble(err, srv, account)
+		return "", startTrouble(err, srv, account)
 	}
 	select {
 	case <-child.Exited():
 	case <-ctx.Done():
 		_ = child.SignalGroup(syscall.SIGKILL) // it may have ended already
 		<-child.Exited()
-		return ctx.Err()
+		return "", ctx.Err()
 	}
 	if child.Err() == nil {
-		return ctx.Err()
+		return output.String(), ctx.Err()
 	}
 	if dir := unreachable(data, account); dir != "" {
-		return problem.New(problem.Environment, fmt.Errorf("user %s cannot enter %s", account.Name, dir),
+		return "", problem.New(problem.Environment, fmt.Errorf("user %s cannot enter %s", account.Name, dir),
 			"set PLIMSOLL_STATE to a folder that every user may enter, or chmod o+x "+dir)
 	}
 	tail := lastLines(output.String(), 5)
-	return environmentText(fmt.Errorf("%s: %w: %s", name, child.Err(), tail), output.String())
+	return output.String(), environmentText(fmt.Errorf("%s: %w: %s", name, child.Err(), tail), output.String())
 }
 
 // serverEnv is the environment of PostgreSQL's programs: no PG* variables, and messages in one language, because we

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -47,6 +48,9 @@ func (s Spec) server(ctx context.Context) (installation.Server, error) {
 	}
 	if s.restore != nil {
 		return installation.FindMajor(ctx, s.Engine, s.restore.Major)
+	}
+	if s.clone != nil {
+		return installation.FindMajor(ctx, s.Engine, s.clone.major)
 	}
 	return installation.Find(ctx, s.Engine)
 }
@@ -208,15 +212,9 @@ func (c *Cluster) copyRunning(ctx context.Context, srv installation.Server, acco
 		cmd.Args = append(cmd.Args, "--no-sync")
 	}
 	cmd.Env = []string{"PGPASSFILE=" + passfile, "PGAPPNAME=" + application}
-	watching, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		c.watchCopy(watching, application)
-	}()
-	err = fillData(ctx, srv, account, data, cmd)
-	stop()
-	<-watched
+	err = c.store.copyWatched(ctx, c.connect, application, func() error {
+		return fillData(ctx, srv, account, data, cmd)
+	})
 	if err != nil {
 		c.endCopy(context.WithoutCancel(ctx), application)
 	}
@@ -296,11 +294,9 @@ func (c *Cluster) followSettings() ([]profile.Setting, error) {
 		return nil, problem.New(problem.Environment, fmt.Errorf("its primary %s is gone: %w", c.ReplicaOf, err),
 			"plimsoll destroy "+c.Name())
 	}
-	quote := func(text string) string {
-		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
-	}
-	info := fmt.Sprintf("host=%s port=%d user=%s passfile=%s application_name=%s", quote(primary.SocketDir),
-		primary.socketPort(), Superuser, quote(filepath.Join(c.dir, streamPass)), quote(c.Name()))
+	info := fmt.Sprintf("%s port=%d user=%s %s %s", postgres.Parameter("host", primary.SocketDir),
+		primary.socketPort(), Superuser, postgres.Parameter("passfile", filepath.Join(c.dir, streamPass)),
+		postgres.Parameter("application_name", c.Name()))
 	return []profile.Setting{
 		{Name: "hot_standby", Value: "on", Reason: "the standby answers read-only queries"},
 		{Name: "primary_conninfo", Value: info, Reason: "the primary; the password is in a file of the server's user"},

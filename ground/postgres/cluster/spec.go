@@ -53,6 +53,8 @@ type Spec struct {
 	WalDir string
 	// restore is the backup that the data come from.
 	restore *Backup
+	// clone is the running server of somebody that the data come from.
+	clone *source
 }
 
 // check rejects impossible values before anything is done.

@@ -53,6 +53,7 @@ const (
 	TempFiles    = "pg_ls_tmpdir"
 	WaitSamples  = "pg_wait_sampling_profile"
 	WaitTimes    = "plimsoll_waits"
+	Numbers      = "numbers of transactions"
 )
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_time") }
@@ -92,8 +93,8 @@ var views = []view{
 		ORDER BY n_dead_tup + n_tup_upd + n_tup_del + coalesce(seq_tup_read, 0) DESC LIMIT 200`},
 	{name: Indexes, most: 1000, passing: true,
 		sql: `SELECT s.schemaname || '.' || s.relname || '.' || s.indexrelname, s.indexrelname,
-			jsonb_build_object('idx_scan', s.idx_scan, 'unique', (i.indisunique OR i.indisexclusion)::int,
-				'pages', c.relpages)
+			jsonb_build_object('idx_scan', s.idx_scan, 'tup_read', s.idx_tup_read,
+				'unique', (i.indisunique OR i.indisexclusion)::int, 'pages', c.relpages)
 		FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) JOIN pg_class c ON c.oid = s.indexrelid
 		ORDER BY c.relpages DESC LIMIT 1000`},
 	// What was read of each table and index of this database, its catalogs included.
@@ -126,6 +127,9 @@ var views = []view{
 		sql: `SELECT relname, relname, jsonb_build_object('bytes', pg_table_size(oid))
 		FROM pg_class WHERE relname IN ('pg_class', 'pg_attribute', 'pg_type', 'pg_depend', 'pg_index', 'pg_statistic')
 		AND relnamespace = 'pg_catalog'::regnamespace`},
+	// Those that write, and savepoints: others take none.
+	{name: Numbers, passing: true, sql: `SELECT 'all', 'all', jsonb_build_object('next',
+			pg_snapshot_xmax(pg_current_snapshot())::text::float8) WHERE NOT pg_is_in_recovery()`},
 	{name: WaitSamples, extension: "pg_wait_sampling",
 		sql: `SELECT p.event_type || ':' || p.event, p.event, jsonb_build_object('count', sum(p.count))
 		FROM %s.pg_wait_sampling_profile p JOIN pg_stat_get_activity(NULL) a ON a.pid = p.pid

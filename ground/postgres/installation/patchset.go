@@ -5,8 +5,6 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"plimsoll/ground/problem"
 )
 
 // PatchsetParameter is reported by our server when a connection starts, so that a client needs no query. A stock server
@@ -37,22 +35,4 @@ func (p Patchset) String() string {
 		return fmt.Sprintf("stock server, PostgreSQL %s", p.Version)
 	}
 	return fmt.Sprintf("Plimsoll patchset %d, PostgreSQL %s", p.Number, p.Version)
-}
-
-// CheckPatchset fails with a hint if the connected server has a patchset below least.
-func CheckPatchset(conn *pgconn.PgConn, least int) error {
-	p := PatchsetOf(conn)
-	if p.Number >= least {
-		return nil
-	}
-	return problem.New(problem.Environment,
-		fmt.Errorf("needs patchset %d of Plimsoll Postgres, but this is a %s", least, describeLack(p)),
-		"start a cluster of our build: plimsoll up --flavour plimsoll")
-}
-
-func describeLack(p Patchset) string {
-	if p.Stock() {
-		return p.String()
-	}
-	return "server with " + p.String()
 }

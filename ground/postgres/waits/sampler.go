@@ -38,6 +38,9 @@ type Sampler struct {
 	counts map[Event]int
 }
 
+// application is the name of a Sampler's connection in pg_stat_activity.
+const application = "plimsoll waits"
+
 // Watch starts sampling; a database that cannot be inspected yields no samples.
 func Watch(ctx context.Context, dsn string) *Sampler {
 	ctx, stop := context.WithCancel(ctx)
@@ -61,7 +64,7 @@ func (s *Sampler) During(steady bool) {
 }
 
 func (s *Sampler) sample(ctx context.Context, dsn string) {
-	conn, err := postgres.Connect(ctx, dsn, "")
+	conn, err := postgres.Connect(ctx, dsn, application)
 	if err != nil {
 		return
 	}

@@ -4,11 +4,14 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run"
 )
@@ -17,17 +20,24 @@ import (
 type Live struct {
 	mu    sync.Mutex
 	seen  bool
+	began time.Time    // the ramp, from which sums count
 	last  run.Snapshot // without its tally, which belongs to the run
 	sums  []sum        // by operation
 	score *float64
 }
 
+// latencyBounds are in seconds, the same for every run, so that runs and operations add up. They are those of
+// plimsoll_request_seconds, which the application servers measure.
+var latencyBounds = [...]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
+
 // sum of an operation since the ramp began.
 type sum struct {
 	outcomes [4]int64
-	units    [5]uint64 // answers by latency in units of T: 0-T … >4T
-	seconds  float64   // of answers
-	apdex    *float64  // of the steady state so far
+	units    [5]uint64                      // answers by latency in units of T: 0-T … >4T
+	answers  [len(latencyBounds) + 1]uint64 // by latency: up to each bound, and above
+	seconds  float64                        // of answers
+	zones    apdex.Counts                   // of the steady state
+	apdex    *float64                       // of the steady state so far
 }
 
 // Take adds a second; it is fast enough for the loop that calls it.
@@ -35,7 +45,7 @@ func (l *Live) Take(s run.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.seen {
-		l.sums = make([]sum, len(s.Operations))
+		l.sums, l.began = make([]sum, len(s.Operations)), time.Now().Add(-s.At)
 	}
 	for i := range l.sums {
 		l.sums[i].add(s.Page.Judged[i])
@@ -63,8 +73,21 @@ func (s *sum) add(c tally.Cell) {
 		s.units[i] += uint64(n)
 	}
 	for _, us := range c.Latency {
-		s.seconds += float64(us) / 1e6
+		took := float64(us) / 1e6
+		s.seconds += took
+		bucket, _ := slices.BinarySearch(latencyBounds[:], took)
+		s.answers[bucket]++
 	}
+	s.zones.Satisfied += c.Apdex.Satisfied
+	s.zones.Tolerating += c.Apdex.Tolerating
+	s.zones.Frustrated += c.Apdex.Frustrated
+}
+
+// at is how far the run is, since the start of the ramp.
+func (l *Live) at() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last.At
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -82,6 +105,8 @@ var (
 	opDesc      = desc("operations_total", "Operations that ended since the ramp began.", "operation", "outcome")
 	timeDesc    = desc("latency_target_units", "Time of answers from when the user was due, in units of the target T.",
 		"operation")
+	secondsDesc = desc("latency_seconds", "Time of answers from when the user was due.", "operation")
+	zoneDesc    = desc("apdex_total", "Operations of the steady state by zone of the Apdex.", "operation", "zone")
 	opApdexDesc = desc("operation_apdex", "Apdex of an operation in the steady state so far.", "operation")
 	targetDesc  = desc("target_seconds", "Target T of an operation.", "operation")
 )
@@ -115,23 +140,40 @@ func (l *Live) Collect(to chan<- prometheus.Metric) {
 		if s.apdex != nil {
 			gauge(opApdexDesc, *s.apdex, op.ID)
 		}
-		for o, n := range s.outcomes {
-			to <- prometheus.MustNewConstMetric(opDesc, prometheus.CounterValue, float64(n), op.ID,
-				tally.Outcome(o).String())
+		count := func(d *prometheus.Desc, n int64, label string) {
+			to <- must(prometheus.NewConstMetricWithCreatedTimestamp(d, prometheus.CounterValue, float64(n), l.began,
+				op.ID, label))
 		}
-		to <- s.histogram(op.ID, op.Target.Seconds())
+		for o, n := range s.outcomes {
+			count(opDesc, n, tally.Outcome(o).String())
+		}
+		count(zoneDesc, s.zones.Satisfied, "satisfied")
+		count(zoneDesc, s.zones.Tolerating, "tolerating")
+		count(zoneDesc, s.zones.Frustrated, "frustrated")
+		target := max(op.Target.Seconds(), 1e-9)
+		to <- l.histogram(timeDesc, op.ID, s.units[:], []float64{1, 2, 3, 4}, s.seconds/target)
+		to <- l.histogram(secondsDesc, op.ID, s.answers[:], latencyBounds[:], s.seconds)
 	}
 }
 
-// histogram in units of T, cumulative as in Prometheus.
-func (s sum) histogram(operation string, target float64) prometheus.Metric {
+// histogram is cumulative, as in Prometheus. The last of counts is above all bounds.
+func (l *Live) histogram(d *prometheus.Desc, operation string, counts []uint64, bounds []float64,
+	sum float64) prometheus.Metric {
 	buckets, count := map[float64]uint64{}, uint64(0)
-	for i, n := range s.units {
-		if count += n; i < len(s.units)-1 {
-			buckets[float64(i+1)] = count
+	for i, n := range counts {
+		if count += n; i < len(bounds) {
+			buckets[bounds[i]] = count
 		}
 	}
-	return prometheus.MustNewConstHistogram(timeDesc, count, s.seconds/max(target, 1e-9), buckets, operation)
+	return must(prometheus.NewConstHistogramWithCreatedTimestamp(d, count, sum, buckets, l.began, operation))
+}
+
+// must is for metrics whose labels the source gives.
+func must(m prometheus.Metric, err error) prometheus.Metric {
+	if err != nil {
+		panic(err)
+	}
+	return m
 }
 
 // registry is read by all exporters.

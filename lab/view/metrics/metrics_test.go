@@ -66,9 +66,9 @@ func TestLabelsAreFewAndKnown(t *testing.T) {
 			t.Errorf("%s: %q", name, f.GetHelp())
 		}
 	}
-	if len(values) != 3 || len(values["operation"]) != 1 || !values["operation"][odd] || len(values["outcome"]) != 4 ||
-		len(values["phase"]) != 1 {
-		t.Errorf("values of labels %v, want one operation, 4 outcomes, one phase and no other label", values)
+	if len(values) != 4 || len(values["zone"]) != 3 || len(values["operation"]) != 1 || !values["operation"][odd] ||
+		len(values["outcome"]) != 4 || len(values["phase"]) != 1 {
+		t.Errorf("values of labels %v, want one operation, 4 outcomes, 3 zones, one phase and no other label", values)
 	}
 }
 
@@ -112,6 +112,14 @@ func TestFiguresAreSumsOfTheSnapshots(t *testing.T) {
 		`plimsoll_run_latency_target_units_bucket{operation="list",le="4"} 0`,
 		`plimsoll_run_latency_target_units_bucket{operation="list",le="+Inf"} 1`,
 		`plimsoll_run_latency_target_units_sum{operation="sale"} 2`,
+		`plimsoll_run_latency_seconds_bucket{operation="sale",le="0.25"} 0`,
+		`plimsoll_run_latency_seconds_bucket{operation="sale",le="0.5"} 1`,
+		`plimsoll_run_latency_seconds_bucket{operation="sale",le="2.5"} 2`,
+		`plimsoll_run_latency_seconds_bucket{operation="list",le="5"} 0`,
+		`plimsoll_run_latency_seconds_bucket{operation="list",le="10"} 1`,
+		`plimsoll_run_latency_seconds_sum{operation="sale"} 2`,
+		`plimsoll_run_apdex_total{operation="sale",zone="tolerating"} 1`,
+		`plimsoll_run_apdex_total{operation="list",zone="frustrated"} 2`,
 		`plimsoll_run_operation_apdex{operation="sale"} 0.5`, `plimsoll_run_operation_apdex{operation="list"} 0`,
 		`plimsoll_run_target_seconds{operation="list"} 0.5`, "plimsoll_run_apdex 0.25",
 	} {

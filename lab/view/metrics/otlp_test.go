@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	collector "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
-	otlp "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+	collector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	otlp "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
 	"plimsoll/lab/load/tally"
@@ -40,11 +40,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.t.Error(err)
 	}
 	r.got, r.asked = append(r.got, message), append(r.asked, request)
-	answer, err := proto.Marshal(&collector.ExportMetricsServiceResponse{
-		PartialSuccess: &collector.ExportMetricsPartialSuccess{
-			RejectedDataPoints: r.reject, ErrorMessage: "too old",
-		},
-	})
+	response := &collector.ExportMetricsServiceResponse{}
+	if r.reject > 0 {
+		response.PartialSuccess = &collector.ExportMetricsPartialSuccess{RejectedDataPoints: r.reject,
+			ErrorMessage: "too old"}
+	}
+	answer, err := proto.Marshal(response)
 	if err != nil {
 		r.t.Error(err)
 	}
@@ -77,12 +78,20 @@ func counted(t *testing.T) run.Snapshot {
 
 func push(t *testing.T, l *Live, to string) (messages []string) {
 	t.Helper()
-	p, err := l.Push(to, map[string]string{"service.name": "plimsoll", "service.version": "1"},
+	address, err := Address(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.Push(address, map[string]string{"service.name": "plimsoll", "service.version": "1"},
 		func(text string) { messages = append(messages, text) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
+	p.Close()
+	if len(messages) != len(p.Troubles()) {
+		t.Errorf("%q is not what the result says: %v", messages, p.Troubles())
+	}
 	return messages
 }
 
@@ -189,9 +198,9 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 		to     string
 		want   string
 	}{
-		{"Refuses", http.StatusUnauthorized, 0, url, "it responds with 401"},
-		{"RejectsSome", http.StatusOK, 3, url, "it rejects 3 figures: too old"},
-		{"NotThere", 0, 0, "http://user:secret@127.0.0.1:1", "connection refused"},
+		{"Refuses", http.StatusUnauthorized, 0, url, "401 Unauthorized"},
+		{"RejectsSome", http.StatusOK, 3, url, "too old (3 metric data points rejected)"},
+		{"NotThere", 0, 0, "http://127.0.0.1:1/secret", "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r.status, r.reject = c.status, c.reject
@@ -203,12 +212,12 @@ func TestTroubleWithTheCollectorIsReportedAndHarmsNothing(t *testing.T) {
 	}
 	t.Run("SaidOnceUntilItIsOver", func(t *testing.T) {
 		var all []string
-		p := &Pusher{say: func(text string) { all = append(all, text) }}
+		p := &Pusher{figures: live, say: func(text string) { all = append(all, text) }}
 		for _, err := range []error{io.EOF, io.EOF, nil, io.EOF} {
 			p.tell(err)
 		}
-		if len(all) != 2 {
-			t.Errorf("want two reports, got %q", all)
+		if len(all) != 2 || len(p.Troubles()) != 1 || p.Troubles()[0].AtS != 1 {
+			t.Errorf("want two reports and the first in the result, got %q, %v", all, p.Troubles())
 		}
 	})
 }
@@ -225,8 +234,46 @@ func TestAddressOfACollector(t *testing.T) {
 			t.Errorf("%q: %q, %v", given, got, err)
 		}
 	}
+	if _, err := Address("http://ann:secret@127.0.0.1:1"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("an address with a password: %v", err)
+	}
 	t.Setenv(PushHeaders, "Authorization: Bearer secret")
 	if _, err := (&Live{}).Push("http://127.0.0.1:1", nil, nil); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("wrong headers: %v", err)
+	}
+}
+
+// TestCollectorOfTheEnvironment by OpenTelemetry's rules: the flag goes first, then the variable of metrics alone,
+// which is taken as it is, then that of all signals, which is completed.
+func TestCollectorOfTheEnvironment(t *testing.T) {
+	for name, c := range map[string]struct {
+		flag string
+		env  map[string]string
+		want string
+	}{
+		"None": {"", nil, ""},
+		"All":  {"", map[string]string{PushEndpoint: "http://a:4318/otlp/"}, "http://a:4318/otlp/v1/metrics"},
+		"Metrics": {"", map[string]string{PushEndpoint: "http://a:4318", pushEndpointOurs: "http://b/push"},
+			"http://b/push"},
+		"Flag":      {"http://c:4318", map[string]string{pushEndpointOurs: "http://b"}, "http://c:4318/v1/metrics"},
+		"Disabled":  {"", map[string]string{PushEndpoint: "http://a:4318", disabled: "TRUE"}, ""},
+		"NoMetrics": {"", map[string]string{PushEndpoint: "http://a:4318", exporters: "none"}, ""},
+		"ByGRPC":    {"", map[string]string{PushEndpoint: "http://a:4317", pushProtocol: "grpc"}, ""},
+		"OursByHTTP": {"", map[string]string{PushEndpoint: "http://a:4318", pushProtocol: "grpc",
+			pushProtocolOurs: ourProtocol}, "http://a:4318/v1/metrics"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{PushEndpoint, pushEndpointOurs, pushProtocol, pushProtocolOurs, disabled,
+				exporters} {
+				t.Setenv(variable, c.env[variable])
+			}
+			if got, err := Collector(c.flag); got != c.want || err != nil {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+	t.Setenv(PushEndpoint, "a:4318")
+	if _, err := Collector(""); err == nil || !strings.Contains(err.Error(), PushEndpoint) {
+		t.Errorf("a wrong address: %v", err)
 	}
 }

@@ -15,7 +15,8 @@ func (m share) workers() int { return min(max(workersMin, m.cores*5/6), workersM
 
 func (m share) autovacuum() []Setting {
 	s := []Setting{
-		set("autovacuum", "on", "never off: 5 %% slower without it when measured, and statistics go stale"),
+		set("autovacuum", "on", "never off: dead rows pile up and statistics go stale. Minutes without it are faster, "+
+			"with three times the dead rows when measured; a field report lost 5 %% in hours"),
 		set("autovacuum_max_workers", m.workers(), "five for six cores as in the field report, %d to %d", workersMin,
 			workersMax),
 	}

@@ -49,8 +49,8 @@ func tuned(in Input) []Setting {
 	m := shareOf(in)
 	var all []Setting
 	for _, group := range [][]Setting{
-		m.connections(), m.memory(), m.background(), m.wal(), m.planner(), m.autovacuum(), m.locks(), m.observing(),
-		m.patched(),
+		m.connections(), m.memory(), m.background(), m.parallel(), m.wal(), m.planner(), m.autovacuum(), m.locks(),
+		m.observing(), m.patched(),
 	} {
 		all = append(all, group...)
 	}

@@ -21,7 +21,7 @@ func oneC(in Input) []Setting {
 	m := shareOf(in)
 	var all []Setting
 	for _, group := range [][]Setting{
-		m.oneCConnections(), m.oneCMemory(), m.background(), m.whole(), m.oneCLog(), m.checkpoints(),
+		m.oneCConnections(), m.oneCMemory(), m.background(), m.oneCParallel(), m.whole(), m.oneCLog(), m.checkpoints(),
 		m.groupCommit(), m.planner(), m.autovacuum(), m.oneCDelay(), m.locks(), m.observing(), m.patched(),
 		in.oneCLibraries(),
 	} {
@@ -40,6 +40,11 @@ func (m share) oneCConnections() []Setting {
 	return []Setting{set("max_connections", m.oneCMost(), "%d on %d cores in the field report, here by cores and "+
 		"memory, of which the lock table for that many takes at most an eighth; 100 at least", reportConnections,
 		reportCores)}
+}
+
+func (m share) oneCParallel() []Setting {
+	return []Setting{m.parallelMaintenance(), set("max_parallel_workers_per_gather", 0,
+		"as in the field report: thousands of short operations fill the cores; parallel queries take them from others")}
 }
 
 func (m share) oneCMemory() []Setting {

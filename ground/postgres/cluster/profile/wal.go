@@ -70,7 +70,7 @@ func (m share) groupCommit() []Setting {
 	if !m.rotating {
 		return []Setting{set("commit_delay", 0,
 			"not the field report's 1000: it would take longer than the flush it saves on a "+
-				"solid-state disk%s; commits that wait together are flushed together anyway", m.doubt())}
+				"solid-state disk%s; commits that wait together are flushed together anyway", m.unsureNote())}
 	}
 	return []Setting{
 		set("commit_delay", 1000, "as in the field report: a rotating disk flushes slowly, so waiting for others pays"),
@@ -78,7 +78,7 @@ func (m share) groupCommit() []Setting {
 	}
 }
 
-func (m share) doubt() string {
+func (m share) unsureNote() string {
 	if m.unsure {
 		return " (this disk is virtual or unknown and treated as one)"
 	}
