@@ -7,6 +7,8 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use Digest::SHA qw(sha256_hex);
+use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Test::More;
 use Plimsoll::Server;
@@ -22,20 +24,36 @@ plan skip_all => 'no source in the cache: run engine/build first' unless defined
 my @installed = qw(pg_stat_statements auto_explain pageinspect pgstattuple pg_visibility pg_buffercache amcheck);
 my @compiled = qw(bloom btree_gist hstore pg_trgm postgres_fdw);
 
-my $dir = tempdir('plimsoll-stock-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-chmod 0755, $dir;
-system('tar', '-xf', $archive, '-C', $dir, '--wildcards', '--strip-components=1', map { "*/contrib/$_" } @compiled) == 0
-	or die 'cannot unpack the source';
-system('cp', '-R', "$FindBin::Bin/stock_extension", "$dir/contrib/") == 0 or die;
-for my $name (@compiled, 'stock_extension')
+# They are compiled once for each build, source and compiler's options, and kept in the cache.
+my $options = "USE_PGXS=1 PG_CONFIG=$stock/bin/pg_config COPT=-O0";
+my $key = sha256_hex(join "\0", $stock, $archive, $options, map { Plimsoll::Workshop::slurp($_) }
+	sort glob("$FindBin::Bin/stock_extension/*"));
+my $home = $archive =~ s{/engine/source/.*}{/test/stock_extensions}r;
+my $kept = "$home/" . substr($key, 0, 12);
+compile() unless -d $kept;
+
+# compile makes the folder whole or not at all.
+sub compile
 {
-	my $options = "USE_PGXS=1 PG_CONFIG=$stock/bin/pg_config COPT=-O0 DESTDIR=$dir/root";
-	my $said = `make -s -C $dir/contrib/$name $options install 2>&1`;
-	is($?, 0, "$name compiles for stock") or diag $said;
+	make_path($home);
+	my $dir = tempdir('new-XXXXXX', DIR => $home, CLEANUP => 1);
+	chmod 0755, $dir;
+	system('tar', '-xf', $archive, '-C', $dir, '--wildcards', '--strip-components=1',
+		map { "*/contrib/$_" } @compiled) == 0
+		or die 'cannot unpack the source';
+	system('cp', '-R', "$FindBin::Bin/stock_extension", "$dir/contrib/") == 0 or die;
+	for my $name (@compiled, 'stock_extension')
+	{
+		my $said = `make -s -j2 -C $dir/contrib/$name $options DESTDIR=$dir/root install 2>&1`;
+		die "$name does not compile for stock: $said" if $?;
+	}
+	my ($lib, $share) = map { "$dir/root$stock/$_" } 'lib/postgresql', 'share/postgresql';
+	system("cp $stock/lib/postgresql/$_.so $lib/ && " .
+		"cp $stock/share/postgresql/extension/$_* $share/extension/ 2>/dev/null") for @installed;
+	rename("$dir/root", $kept) or -d $kept or die "cannot keep $kept: $!"; # another test may have made it
 }
-my ($lib, $share) = map { "$dir/root$stock/$_" } 'lib/postgresql', 'share/postgresql';
-system("cp $stock/lib/postgresql/$_.so $lib/ && cp $stock/share/postgresql/extension/$_* $share/extension/ 2>/dev/null")
-	for @installed;
+my ($lib, $share) = map { "$kept$stock/$_" } 'lib/postgresql', 'share/postgresql';
+ok(-e "$lib/$_.so", "$_ is there, compiled for stock") for @installed, @compiled, 'stock_extension';
 
 my %on = Plimsoll::Workshop::slurp("$FindBin::Bin/everything_on.conf") =~ /^(\w+) = (\w+)/mg;
 my $server = Plimsoll::Server->new($prefix, %on, dynamic_library_path => $lib, extension_control_path => $share,

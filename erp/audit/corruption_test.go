@@ -193,7 +193,7 @@ func snapshot(t *testing.T, c *erptest.Company, statements []string) (restore fu
 	return func() {
 		for _, table := range named {
 			c.Exec(t, "TRUNCATE "+table)
-			c.PutBack(t, table, "kept_"+table)
+			c.CopyRows(t, table, "kept_"+table)
 			c.Exec(t, "DROP TABLE kept_"+table)
 		}
 	}

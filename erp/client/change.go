@@ -42,29 +42,27 @@ func (c *Client) instead(ctx context.Context, s *Session, lacking string, rng *r
 
 // changeSale opens one of the last sales, replaces its lines and posts it again. Without one, it sells goods.
 func changeSale(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	kept, session, err := c.takeKept(ctx, s, &s.directory.stock.sales)
-	switch {
-	case err != nil:
-		return Failed, err
-	case session == nil:
-		return c.instead(ctx, s, operations.GoodsSaleChange, rng)
-	}
-	outcome, err := c.change(ctx, s, "goods-sale", kept.id, session.sale(rng))
-	s.directory.stock.back(&s.directory.stock.sales, kept, outcome)
-	return outcome, err
+	return c.changeKept(ctx, s, rng, operations.GoodsSaleChange, "goods-sale", &s.directory.stock.sales,
+		(*Session).sale)
 }
 
 // changeReceipt is changeSale for a receipt: refused if its goods have been sold.
 func changeReceipt(c *Client, ctx context.Context, s *Session, rng *rand.Rand) (Outcome, error) {
-	kept, session, err := c.takeKept(ctx, s, &s.directory.stock.receipts)
+	return c.changeKept(ctx, s, rng, operations.GoodsReceiptChange, "goods-receipt", &s.directory.stock.receipts,
+		(*Session).receipt)
+}
+
+func (c *Client) changeKept(ctx context.Context, s *Session, rng *rand.Rand, operation, documentType string,
+	queue *waiting[standing], made func(*Session, *rand.Rand) []byte) (Outcome, error) {
+	kept, session, err := c.takeKept(ctx, s, queue)
 	switch {
 	case err != nil:
 		return Failed, err
 	case session == nil:
-		return c.instead(ctx, s, operations.GoodsReceiptChange, rng)
+		return c.instead(ctx, s, operation, rng)
 	}
-	outcome, err := c.change(ctx, s, "goods-receipt", kept.id, session.receipt(rng))
-	s.directory.stock.back(&s.directory.stock.receipts, kept, outcome)
+	outcome, err := c.change(ctx, s, documentType, kept.id, made(session, rng))
+	s.directory.stock.back(queue, kept, outcome)
 	return outcome, err
 }
 

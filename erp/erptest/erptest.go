@@ -373,8 +373,8 @@ func (c *Company) Clear(t testing.TB, more ...string) {
 	c.Exec(t, "DELETE FROM "+strings.Join(append(Books(), more...), "; DELETE FROM "))
 }
 
-// PutBack inserts the rows of a copy into a table, without the columns that the database computes.
-func (c *Company) PutBack(t testing.TB, table, kept string) {
+// CopyRows inserts the rows of a copy into a table, without the columns that the database computes.
+func (c *Company) CopyRows(t testing.TB, table, kept string) {
 	t.Helper()
 	columns := c.Value(t, "SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = "+
 		"$1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''", table)

@@ -99,7 +99,7 @@ func (h *history) ship(basis *document.Document) *document.Document {
 		return nil
 	}
 	if carried == half && half < len(items) {
-		h.putBack()
+		h.untake()
 	}
 	return d
 }

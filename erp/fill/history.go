@@ -340,8 +340,8 @@ func (h *history) takeOf(q queue) *document.Document {
 	return h.papers[first].Document
 }
 
-// putBack the document taken last, because something else may follow from it.
-func (h *history) putBack() {
+// untake the document taken last, because something else may follow from it.
+func (h *history) untake() {
 	last := h.taken[len(h.taken)-1]
 	h.taken = h.taken[:len(h.taken)-1]
 	h.waiting[last.from] = slices.Insert(h.waiting[last.from], 0, last.document)

@@ -125,7 +125,7 @@ func (s *side) invoice(d *document.Document, facts *posting.Facts) (moved []*reg
 			return nil, off, err
 		}
 		moved = append(s.bookDeal(d, counterparty, books.ByRate(books.LinesOf(referred, basis))),
-			s.takeBack(d, counterparty, off)...)
+			s.reverseAdvances(d, counterparty, off)...)
 	}
 	setOff.Set(d, off.amount)
 	setOffVAT.Set(d, off.vat)
@@ -150,8 +150,8 @@ func (s *side) bookAdvance(d *document.Document, counterparty id.ID) []*register
 	return []*register.Movements{invoiced, open, booked}
 }
 
-// takeBack reverses what was booked of advances that are set off.
-func (s *side) takeBack(d *document.Document, counterparty id.ID, off advance) []*register.Movements {
+// reverseAdvances reverses what was booked of advances that are set off.
+func (s *side) reverseAdvances(d *document.Document, counterparty id.ID, off advance) []*register.Movements {
 	if off.amount == 0 {
 		return nil
 	}

@@ -29,7 +29,7 @@ func saved(t *testing.T, c *erptest.Company) (again func()) {
 		t.Helper()
 		c.Clear(t)
 		for _, table := range kept {
-			c.PutBack(t, table, "saved_"+table)
+			c.CopyRows(t, table, "saved_"+table)
 		}
 	}
 }

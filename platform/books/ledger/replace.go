@@ -145,8 +145,18 @@ func (l *Ledger) Recalculate(w *database.Work, report func(int64) error) {
 	register.Rebuild(w, l.meta.Totals(), TotalsSQL(l.meta), report)
 }
 
-// RecalculateAccounts is Recalculate for whole accounts. It needs another transaction: a statement that writes both
-// tables locks them in no fixed order, which could deadlock.
+// RecalculateAccounts queues recomputing the turnovers of whole accounts from those by analytics, under the same
+// splits: documents are posted between the two transactions, and write both under one split. It needs another
+// transaction, for a statement that writes both tables locks them in no fixed order, which could deadlock.
 func (l *Ledger) RecalculateAccounts(w *database.Work, report func(int64) error) {
-	register.Rebuild(w, l.meta.AccountTotals(), AccountTotalsSQL(l.meta), report)
+	register.Rebuild(w, l.meta.AccountTotals(), accountsOfTotalsSQL(l.meta), report)
+}
+
+func accountsOfTotalsSQL(meta *metadata.Accounting) string {
+	return statement.SQL(`INSERT INTO {accounts} (organisation, account, period, split, debit, credit)
+SELECT organisation, account, period, split, sum(debit), sum(credit)
+FROM {totals} WHERE period < 'infinity'
+GROUP BY organisation, account, period, split`, statement.Names{
+		"accounts": meta.AccountTotals(), "totals": meta.Totals(),
+	})
 }

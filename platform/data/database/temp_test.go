@@ -39,17 +39,6 @@ func use(t *testing.T, db *databasetest.Test, rows ...int) database.Counters {
 	return *counters
 }
 
-func TestTempTables_StatisticsAreGatheredUnlessNot(t *testing.T) {
-	sent := map[temptable.Statistics]int64{}
-	for _, how := range []temptable.Statistics{temptable.Gathered, temptable.NotGathered} {
-		db := connect(t, database.Options{TempTables: temptable.Options{Statistics: how}})
-		sent[how] = use(t, db, 1, 2).Statements
-	}
-	if sent[temptable.Gathered] != sent[temptable.NotGathered]+2 {
-		t.Errorf("%v statements, want one less for each of two tables without statistics", sent)
-	}
-}
-
 func TestTempTables_AreCountedByClearing(t *testing.T) {
 	for clearing, want := range map[temptable.Clearing]temptable.Counters{
 		temptable.Always: {Reused: 3, Truncates: 3, Returned: 3, Empty: 2},

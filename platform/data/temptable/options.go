@@ -33,16 +33,6 @@ var Clearings = []Clearing{Always, Ask, Known, Delete}
 // DeletedMost rows of a table are deleted before it is truncated: nothing else reclaims their space.
 const DeletedMost = 2000
 
-// Statistics says whether a table's statistics are gathered when it was filled.
-type Statistics string
-
-const (
-	// Gathered sends ANALYZE after a fill. The default.
-	Gathered Statistics = "gathered"
-	// NotGathered sends none: the planner guesses, unless the server gathers them by itself.
-	NotGathered Statistics = "not gathered"
-)
-
 // Options of the pool of a connection.
 type Options struct {
 	// Max tables are kept; beyond it the least recently used one is dropped. Tables in use are never dropped, so a unit
@@ -50,8 +40,6 @@ type Options struct {
 	Max int
 	// Clearing defaults to Known.
 	Clearing Clearing
-	// Statistics defaults to Gathered.
-	Statistics Statistics
 }
 
 // WithDefaults fills in defaults.
@@ -61,9 +49,6 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Clearing == "" {
 		o.Clearing = Known
-	}
-	if o.Statistics == "" {
-		o.Statistics = Gathered
 	}
 	return o
 }
@@ -75,8 +60,6 @@ func (o Options) Check() error {
 		return fmt.Errorf("a pool of %d temp tables: must be at least %d", o.Max, MaxMin)
 	case !slices.Contains(Clearings, o.Clearing):
 		return fmt.Errorf("unknown clearing of temp tables %q: use always, ask, known or delete", o.Clearing)
-	case o.Statistics != Gathered && o.Statistics != NotGathered:
-		return fmt.Errorf("statistics of temp tables %q: must be gathered or not gathered", o.Statistics)
 	}
 	return nil
 }

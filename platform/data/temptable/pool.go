@@ -283,8 +283,6 @@ func (p *Pool) cleared(t *Table, by Step) Step {
 // them, they are gathered again only when a use has had several times the rows that they are of.
 func (p *Pool) Gather(t *Table) bool {
 	switch {
-	case p.options.Statistics == NotGathered:
-		return false
 	case p.options.Clearing != Delete:
 		return true
 	case t.Analyzed() && max(p.expected, t.most) <= rowsAlike*max(rowsFew, t.of):

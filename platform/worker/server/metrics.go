@@ -54,6 +54,7 @@ func newMetrics(s *Server) *metrics {
 func (m *metrics) observe(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
+	m.lockTimeouts.WithLabelValues(operation) // from the first request on: 0 is a figure, a missing series is none
 }
 
 // snapshot is the state of pool, sessions and temp tables at one moment.
