@@ -20,7 +20,7 @@ func (r *Report) HTML(w io.Writer) error {
 			web.Frame
 			R    *Report
 			Says string
-		}{f, r, r.says()})
+		}{f, r, r.Statement()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -28,8 +28,8 @@ func (r *Report) HTML(w io.Writer) error {
 	return nil
 }
 
-// says the first advice in a sentence.
-func (r *Report) says() string {
+// Statement is the first advice in a sentence.
+func (r *Report) Statement() string {
 	if len(r.Advice) == 0 || r.Advice[0].Level == Note {
 		return "No problem was found"
 	}

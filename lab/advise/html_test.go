@@ -27,7 +27,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page holds foreign text as it is: %q", never)
 		}
 	}
-	if says := (&Report{Advice: []Advice{{Level: Note, Title: "n"}}}).says(); says != "No problem was found" {
+	if says := (&Report{Advice: []Advice{{Level: Note, Title: "n"}}}).Statement(); says != "No problem was found" {
 		t.Error(says)
 	}
 }

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -134,6 +135,25 @@ func (j *Journal) Applied() (steps []Step) {
 		}
 	}
 	return steps
+}
+
+// StillApplied are the servers of a folder's journals on which a change is in force that was not reverted.
+func StillApplied(folder string) (servers []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	for _, path := range paths {
+		var j Journal
+		text, readErr := os.ReadFile(path)
+		if readErr == nil {
+			readErr = json.Unmarshal(text, &j)
+		}
+		switch {
+		case readErr != nil:
+			return nil, problem.New(problem.Environment, fmt.Errorf("read journal %s: %w", path, readErr), "")
+		case len(j.Applied()) > 0:
+			servers = append(servers, cmp.Or(j.Cluster, j.Address, j.Server))
+		}
+	}
+	return servers, err
 }
 
 // open step of the same change, that a stop has left half done; -1: none.

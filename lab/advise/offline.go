@@ -37,7 +37,7 @@ func addressOf(config *pgx.ConnConfig) string { return fmt.Sprintf("%s:%d", conf
 
 // revertDown restores the settings of a server that is down, and starts it if it is ours. The rest needs a server.
 func (h Applier) revertDown(ctx context.Context, down error) (*Outcome, error) {
-	out, err := h.putBackDown(ctx, down)
+	out, err := h.revertStopped(ctx, down)
 	if err != nil {
 		return out, err
 	}
@@ -58,7 +58,7 @@ func (h Applier) revertDown(ctx context.Context, down error) (*Outcome, error) {
 	return out, err
 }
 
-func (h Applier) putBackDown(ctx context.Context, down error) (*Outcome, error) {
+func (h Applier) revertStopped(ctx context.Context, down error) (*Outcome, error) {
 	journals, err := h.journals()
 	if err != nil {
 		return nil, errors.Join(down, err)
@@ -78,7 +78,7 @@ func (h Applier) putBackDown(ctx context.Context, down error) (*Outcome, error) 
 		}
 		open += len(slices.DeleteFunc(slices.Clone(j.Steps), func(s Step) bool { return !s.open() }))
 		out.Journal = j.path
-		put, err := j.putBack(all)
+		put, err := j.revertSettings(all)
 		out.Steps = append(out.Steps, put...)
 		for _, s := range put {
 			h.Say("%s: %s in %s", s.Change.Name, s.State, j.autoConf())
@@ -151,8 +151,9 @@ var (
 	errAnother = errors.New("its folder belongs to another server")
 )
 
-// putBack restores settings in the file of a server that is down, and notes it. It returns the steps as they are then.
-func (j *Journal) putBack(concerns func(Step) bool) (put []Step, err error) {
+// revertSettings restores settings in the file of a server that is down, and notes it. It returns the steps as they are
+// then.
+func (j *Journal) revertSettings(concerns func(Step) bool) (put []Step, err error) {
 	var steps []*Step
 	for i := len(j.Steps) - 1; i >= 0; i-- {
 		if s := &j.Steps[i]; s.Change.Kind == Setting && s.open() && concerns(*s) {
@@ -206,7 +207,7 @@ func (j *Journal) rewrite(steps []*Step, states []State) error {
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	for i, s := range steps {
-		lines, states[i] = s.putBackIn(lines)
+		lines, states[i] = s.revertIn(lines)
 	}
 	info, err := os.Stat(j.autoConf())
 	if err != nil {
@@ -215,8 +216,8 @@ func (j *Journal) rewrite(steps []*Step, states []State) error {
 	return kept.WriteText(j.autoConf(), []byte(strings.Join(lines, "")), info.Mode().Perm())
 }
 
-// putBackIn restores a setting in the lines of the file, of which the last with a name counts.
-func (s Step) putBackIn(lines []string) ([]string, State) {
+// revertIn restores a setting in the lines of the file, of which the last with a name counts.
+func (s Step) revertIn(lines []string) ([]string, State) {
 	var now *string
 	for _, line := range lines {
 		if name, value, is := readAutoLine(line); is && strings.EqualFold(name, s.Change.Name) {

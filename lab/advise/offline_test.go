@@ -224,7 +224,7 @@ func TestPutBackIn(t *testing.T) {
 		"Gone":          {step("other", "3MB", &nine), Left, file},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines, state := c.step.putBackIn(strings.SplitAfter(file, "\n"))
+			lines, state := c.step.revertIn(strings.SplitAfter(file, "\n"))
 			if got := strings.Join(lines, ""); got != c.want || state != c.state {
 				t.Errorf("%s:\n%s", state, cmp.Diff(c.want, got))
 			}

@@ -116,7 +116,7 @@ func (w *worker) overridden(ctx context.Context) error {
 // it with them.
 func (w *worker) startAgain(ctx context.Context, pending []string, why error) error {
 	of := func(s Step) bool { return slices.Contains(pending, s.Change.Name) }
-	put, err := w.journal.putBack(of)
+	put, err := w.journal.revertSettings(of)
 	w.shown(put)
 	if errors.Is(err, errRuns) { // it was not stopped
 		return problem.New(problem.ClassOf(why), fmt.Errorf("the server was not restarted: %w", why),

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"plimsoll/ground/postgres/sqltext"
 	"plimsoll/lab/diagnose/condition"
 )
 
@@ -82,15 +81,9 @@ func namesOf(columns []column) (names []string) {
 	return names
 }
 
-var longBlanks = regexp.MustCompile(`\s+`)
-
-// values of a statement are its users' data.
-var values = regexp.MustCompile(`(?s)\$(?:[A-Za-z_]\w*)?\$.*?(?:\$(?:[A-Za-z_]\w*)?\$|$)|'(?:[^']|'')*'?|` +
-	`\b\d+(?:\.\d+)?\b`)
-
 // short statement, without its values.
 func short(sql string) string {
-	sql = strings.TrimSpace(longBlanks.ReplaceAllString(values.ReplaceAllString(sql, "?"), " "))
+	sql = sqltext.WithoutValues(sql)
 	const most = 160
 	if r := []rune(sql); len(r) > most {
 		return string(r[:most-1]) + "…"

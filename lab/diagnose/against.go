@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +14,8 @@ import (
 )
 
 // RunAgainst diagnoses and subtracts another system's ledger: that of a file that Load reads, or of a server by its
-// connection string, which is watched at the same time. Without another it is Run.
+// connection string, which is watched at the same time, or two snapshots of an MS SQL Server. Without another it is
+// Run.
 func RunAgainst(ctx context.Context, o Options, other string) (*Diagnosis, error) {
 	subtract, err := o.watchOther(ctx, other)
 	if err != nil {
@@ -30,6 +32,16 @@ func RunAgainst(ctx context.Context, o Options, other string) (*Diagnosis, error
 func (o Options) watchOther(ctx context.Context, other string) (subtract func(*Diagnosis) error, err error) {
 	if other == "" {
 		return func(*Diagnosis) error { return nil }, nil
+	}
+	if snapshots, notes, err := snapshotsOf(other); err != nil || snapshots != nil {
+		return func(d *Diagnosis) error {
+			if d != nil && err == nil {
+				before, after, _ := strings.Cut(other, ",")
+				d.Compare(filepath.Base(before)+", "+filepath.Base(after), snapshots)
+				d.Against.System, d.Against.Notes = "MS SQL Server", notes
+			}
+			return nil
+		}, err
 	}
 	if _, err := os.Stat(other); err == nil || !strings.ContainsAny(other, ":=") {
 		kept, err := Load(other)

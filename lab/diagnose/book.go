@@ -2,11 +2,11 @@ package diagnose
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"plimsoll/ground/postgres/sqltext"
 	"plimsoll/ground/postgres/waits"
 )
 
@@ -101,10 +101,13 @@ type book struct {
 	fullTexts   map[string]string     // the same in full, one of those that begin so
 	idling      map[int]bool          // sessions of the last look that wait for their clients
 	users       map[roleIn]float64    // active time by database and role
+	runners     map[string]runners    // who sends a statement
 	// checkpointing: the checkpointer is at work. What sessions wait for disk and log is kept apart meanwhile.
 	checkpointing       bool
 	checkpoint, between transfers
 	excused             map[logExcuse]float64 // seconds of the waits for the log
+	// active sessions of the first and of the last look: for how long they had been at their statement.
+	first, last map[int]time.Duration
 }
 
 // eventKey is a wait event; for an idle transaction it is the gap between statements, whatever the server calls it.
@@ -118,12 +121,13 @@ func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, longRunning: amounts{}, stories: map[string]*story{},
 		open: map[int]openGap{}, still: map[Culprit]float64{}, normalized: map[string]normalized{},
 		fullTexts: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{},
-		users: map[roleIn]float64{}}
+		users: map[roleIn]float64{}, runners: map[string]runners{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
 func (b *book) take(l look) {
 	b.looks++
+	b.remember(l)
 	covers := l.covers.Seconds()
 	b.seconds += covers
 	b.most = max(b.most, len(l.sessions))
@@ -154,6 +158,7 @@ func (b *book) take(l look) {
 		text := parsed.text
 		w.seconds += covers
 		b.addUser(s, key, covers)
+		b.addRunner(s, text)
 		if key.class == waits.WAL || key.class == waits.IO {
 			during.waited += covers
 		}
@@ -174,6 +179,36 @@ func (b *book) take(l look) {
 			b.verbs.add(parsed.verb, covers)
 		}
 	}
+}
+
+// remember who is at a statement, and for how long.
+func (b *book) remember(l look) {
+	if b.last == nil {
+		b.first, b.last = map[int]time.Duration{}, map[int]time.Duration{}
+	}
+	clear(b.last)
+	for _, s := range l.sessions {
+		if s.Idle() {
+			continue
+		}
+		b.last[s.PID] = s.InState
+		if b.looks == 1 {
+			b.first[s.PID] = s.InState
+		}
+	}
+}
+
+// underWay is the sampled time of statements that have not ended, less the time before the samples of those that have.
+func (b *book) underWay() (seconds float64) {
+	for _, since := range b.last {
+		seconds += min(since.Seconds(), b.seconds)
+	}
+	for pid, before := range b.first {
+		if since, still := b.last[pid]; !still || since.Seconds() < b.seconds {
+			seconds -= before.Seconds()
+		}
+	}
+	return seconds
 }
 
 // addPair of an application and its statement; what is beyond the bound is of others.
@@ -279,28 +314,14 @@ func nonEmpty(texts ...string) string {
 	return "?"
 }
 
-var (
-	quoted  = regexp.MustCompile(`'(?:[^']|'')*'?`)
-	numbers = regexp.MustCompile(`\b\d+(?:\.\d+)?\b`)
-	blanks  = regexp.MustCompile(`\s+`)
-	remarks = regexp.MustCompile(`/\*.*?\*/|--[^\n]*`)
-)
-
 // normalizedText is a statement without its values, so that equal statements add up and a report holds no user data;
 // its beginning, if it is long.
 func normalizedText(sql string) string {
-	sql = withoutValues(sql)
+	sql = sqltext.WithoutValues(sql)
 	if r := []rune(sql); len(r) > statementWidth {
 		sql = string(r[:statementWidth-1]) + "…"
 	}
 	return nonEmpty(sql, "")
-}
-
-func withoutValues(sql string) string {
-	sql = remarks.ReplaceAllString(sql, " ")
-	sql = quoted.ReplaceAllString(sql, "?")
-	sql = numbers.ReplaceAllString(sql, "?")
-	return strings.TrimSpace(blanks.ReplaceAllString(sql, " "))
 }
 
 // normalizedMost statements are remembered: the texts of most loads repeat, unless they contain their values.
@@ -320,7 +341,7 @@ func (b *book) normalize(sql string) normalized {
 		p = normalized{text, verb(text)}
 		b.normalized[sql] = p
 		if len(b.fullTexts) < normalizedMost && b.fullTexts[text] == "" {
-			b.fullTexts[text] = withoutValues(sql)
+			b.fullTexts[text] = sqltext.WithoutValues(sql)
 		}
 	}
 	return p
@@ -349,13 +370,20 @@ func verb(sql string) string {
 
 var definitions = map[string]bool{"CREATE": true, "DROP": true, "ALTER": true, "TRUNCATE": true}
 
-// define is the active time of statements that change the catalogs.
+// define is the active time of statements that change the catalogs. Where they make indexes alone, they read tables,
+// and
+// the catalogs change little.
 func (b *book) define() (seconds float64) {
+	tables := false
 	for name, s := range b.verbs {
-		first, _, _ := strings.Cut(name, " ")
+		first, what, _ := strings.Cut(name, " ")
 		if definitions[first] {
 			seconds += s
+			tables = tables || what != "INDEX" && what != "UNIQUE"
 		}
+	}
+	if !tables {
+		return 0
 	}
 	return seconds
 }

@@ -27,8 +27,9 @@ var checkpoints = cause{
 				"checkpoint_timeout; recovery after a crash takes longer then",
 				"SHOW checkpoint_completion_target    0.9 spreads the writes; wal_compression makes the images " +
 					"smaller"}}
+		often := m.checkpointsFollow(asked, images)
 		switch {
-		case compared:
+		case compared && !often:
 			if during := m.book.checkpoint; during.waited < excessTimes.Value*m.book.between.waited/
 				m.book.between.seconds*during.seconds {
 				return nil, ""
@@ -38,6 +39,13 @@ var checkpoints = cause{
 				"checkpoint "+
 				"runs, and %.2f s between two", m.book.checkpoint.waited/m.book.checkpoint.seconds,
 				m.book.between.waited/m.book.between.seconds))
+		case often: // the server itself warns of it; its price is in the log that is written more
+			f.Title = "Checkpoints follow each other, for max_wal_size is small, and the log is full of whole pages"
+			f.Excluded = []string{}
+			f.grave = true
+			if compared {
+				f.Price = new(more / max(m.ledger.TotalS, 1e-9))
+			}
 		case m.book.checkpoint.seconds <= m.book.between.seconds: // none ran
 			return nil, ""
 		case images == nil || asked == nil:
@@ -56,6 +64,18 @@ var checkpoints = cause{
 		f.there, f.partial = true, true
 		return f, ""
 	},
+}
+
+// checkpointsFollow each other because max_wal_size is reached: sooner than the server itself warns, while the log is
+// largely whole pages, which checkpoints cause.
+func (m *measured) checkpointsFollow(asked, images *float64) bool {
+	const twice, part = 2, 0.25
+	if asked == nil || images == nil || *asked < twice || *images < imagesMost.Value || m.settings == nil ||
+		m.settings.LogMost <= 0 || m.delta.For.Seconds() > checkpointEvery.Value**asked {
+		return false
+	}
+	written := m.delta.Sum(counters.WAL, "", "wal_bytes") // otherwise somebody asked for them
+	return written != nil && *written >= part*m.settings.LogMost**asked
 }
 
 // checkpointsMade while it was watched, because the log was full or somebody asked, and by the clock; nil: not known.

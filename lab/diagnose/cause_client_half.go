@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/diagnose/statement"
 )
@@ -50,6 +51,9 @@ var sentAgain = cause{
 	},
 }
 
+// fetches rows of a cursor: one by one it is the same.
+var fetches = begins("FETCH", "EXECUTE")
+
 // shareWithGaps of a statement of the samples: what it takes, and the gaps behind it.
 func (m *measured) shareWithGaps(text string) (share float64) {
 	for key, w := range m.book.events {
@@ -63,7 +67,7 @@ func (m *measured) shareWithGaps(text string) (share float64) {
 // seenAgain in the samples.
 func (m *measured) seenAgain() (all []again) {
 	for _, r := range m.half.Repeated {
-		if float64(r.Most) < repeatsLeast.Value || unplanned(r.Statement) {
+		if float64(r.Most) < repeatsLeast.Value || unplanned(r.Statement) && !fetches(r.Statement) {
 			continue
 		}
 		all = append(all, again{r.Statement, []string{fmt.Sprintf("the samples saw it begin at least %d times "+
@@ -78,7 +82,7 @@ func (m *measured) countedAgain() (all []again) {
 	for i := range m.statements {
 		l := &m.statements[i]
 		texts := m.sampledAs(l.Text)
-		if l.Calls == nil || l.Nested != nil && *l.Nested || len(texts) == 0 || unplanned(l.Text) {
+		if l.Calls == nil || l.Nested != nil && *l.Nested || len(texts) == 0 || unplanned(l.Text) && !fetches(l.Text) {
 			continue
 		}
 		if parent := m.parentOf(l); parent != nil {
@@ -149,6 +153,14 @@ var rolledBack = cause{
 				"fail " +
 				"less"}, f.Next...)
 		}
+		if failed := m.failedPart(); !repeats && failed > 0 {
+			f.Price = new(*share * failed)
+			f.Title = "Transactions fail with errors and are rolled back"
+			f.Evidence = append(f.Evidence, fmt.Sprintf("errors in the log are %s of the "+
+				"rollbacks", human.Percent(failed)))
+			f.Next[0] = "the server's log names the statements: let the program ask before it tries, as INSERT … ON " +
+				"CONFLICT does"
+		}
 		if repeats { // otherwise it may be how a program ends what it has read
 			f.Price = share
 			f.Title = "Transactions fail against each other and are done again"
@@ -158,6 +170,25 @@ var rolledBack = cause{
 		}
 		return f, ""
 	},
+}
+
+// failedPart of the rollbacks are errors that the log has; 0: fewer than half, or not known.
+func (m *measured) failedPart() float64 {
+	const half = 0.5
+	n := m.delta.Sum(counters.Databases, "", "xact_rollback")
+	if m.log == nil || n == nil || *n <= 0 {
+		return 0
+	}
+	errors := 0
+	for state, times := range m.log.Errors {
+		if state != "25P02" { // of a transaction that has failed before
+			errors += times
+		}
+	}
+	if part := min(1, float64(errors) / *n); part >= half {
+		return part
+	}
+	return 0
 }
 
 // addErrors of the log as evidence, and say whether transactions fail against each other.

@@ -19,21 +19,18 @@ var clientGaps = cause{
 		if m.ledger.TotalS == 0 {
 			return nil, ""
 		}
-		gaps := max(0, m.book.short.seconds/m.ledger.TotalS-m.repeatedGaps())
-		reading := (m.book.secondsOf(waits.Client)-m.book.idle())/m.ledger.TotalS - m.sending()
-		behind := 0.0 // of locks that are held meanwhile
-		for _, s := range m.stories {
-			if s.Root.Client && s.Root.LongGapS < gapLong.Value {
-				behind += s.Share
-			}
+		g, why := m.clientTime()
+		if g.locks() {
+			return &Finding{Price: new(0.0), partial: true}, "" // lockBetween has all of it
 		}
-		if why := m.clientsWithoutProcessors(gaps + reading + behind); why != "" {
+		if why != "" {
 			return nil, why
 		}
-		beyond := m.beyondOwn() * (1 - m.throttled())
-		gaps, reading, behind = gaps*beyond, reading*beyond, behind*beyond
+		gaps, reading, behind := g.gaps, g.reading, g.behind
 		f := &Finding{
-			Price: new(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
+			// Who sends one transaction after the other waits for the network, too, and to the server is idle.
+			partial: m.talking >= talkingLeast.Value,
+			Price:   new(gaps + reading + behind), Title: "Transactions wait for the network or for the program",
 			Mechanism: "A transaction of many statements crosses the network for each. While it waits for its " +
 				"client it does nothing, and keeps its locks.",
 			Evidence: []string{fmt.Sprintf("open transactions wait for their next statement %s of the time, and for "+
@@ -60,6 +57,32 @@ var clientGaps = cause{
 		}
 		return f, ""
 	},
+}
+
+// clientTime is what sessions wait for clients and the network, in shares of the time: between two statements, within
+// one, and behind the locks that such transactions hold meanwhile.
+type clientTime struct{ gaps, reading, behind float64 }
+
+// locks says that most of it is the wait for locks: that a transaction is not over is then worse than its own gaps.
+func (g clientTime) locks() bool {
+	const more = 1.05
+	return g.behind > more*(g.gaps+g.reading)
+}
+
+func (m *measured) clientTime() (g clientTime, why string) {
+	g.gaps = max(0, m.book.short.seconds/m.ledger.TotalS-m.repeatedGaps())
+	g.reading = (m.book.secondsOf(waits.Client)-m.book.idle())/m.ledger.TotalS - m.sending()
+	for _, s := range m.stories {
+		if s.betweenStatements() {
+			g.behind += s.Share
+		}
+	}
+	if why := m.clientsWithoutProcessors(g.gaps + g.reading + g.behind); why != "" {
+		return g, why
+	}
+	beyond := m.beyondOwn() * (1 - m.throttled())
+	g.gaps, g.reading, g.behind = g.gaps*beyond, g.reading*beyond, g.behind*beyond
+	return g, ""
 }
 
 // clientsWithoutProcessors says why gaps say nothing: the clients share a machine with others that take its processors,
@@ -121,8 +144,9 @@ var connectionStorm = cause{
 				fmt.Sprintf("%.0f new sessions a second; opening one took %.1f ms from here, so %.2f clients are "+
 					"connecting at any time, "+
 					"with %.2f active sessions", *made, 1000*m.connectS, connecting, m.ledger.Sessions),
+				"no wait event shows the time of connecting: it is estimated from connections of this program",
 			},
-			Excluded: []string{"no wait event shows the time of connecting; it is estimated from our own connections"},
+			Excluded: []string{},
 			Next:     []string{"put a connection pool between the program and the server, or enlarge the existing one"},
 		}
 		if rate := m.transactions(); rate != nil && *made > 0 {

@@ -82,40 +82,6 @@ func (m *measured) largestPart(of func(*statement.Account) float64, doing string
 	return append([]string{line}, most.Says()...)
 }
 
-// planningTakes longer than what is planned.
-var planningTakes = cause{
-	name: "planning",
-	find: func(m *measured) (*Finding, string) {
-		t := m.inside.Totals
-		switch {
-		case t == nil:
-			return nil, ""
-		case t.PlanS == nil:
-			return nil, "pg_stat_statements.track_planning is off"
-		}
-		planned := func(l *statement.Account) float64 {
-			seconds := l.PartOf("planning") * l.S
-			if l.Calls == nil || 1000*seconds < planningLeast.Value**l.Calls {
-				return 0
-			}
-			return seconds
-		}
-		sum := 0.0
-		for i := range m.statements {
-			sum += planned(&m.statements[i])
-		}
-		return &Finding{
-			Price: new(m.ofSessions(sum)), Title: "Statements are planned for long", explains: m.mostly("planning"),
-			Mechanism: "Each statement that arrives as text is planned anew: its joins in all orders, its partitions " +
-				"and indexes one by one. That may take longer than to run it.",
-			Evidence: m.largestPart(planned, "planning"),
-			Excluded: []string{"not its execution: pg_stat_statements times both by themselves"},
-			Next: []string{"send it as a prepared statement: its plan is then kept",
-				"fewer partitions or indexes, or a smaller join_collapse_limit, where the plan stays as good"},
-		}, ""
-	},
-}
-
 // callers are the statements of clients that run something: by the table that it belongs to, or, called, by its name.
 func (m *measured) callers(inner []statement.Inner) (statements []string, calls float64, called bool) {
 	called = true
@@ -162,7 +128,7 @@ var hiddenWork = cause{
 				continue
 			}
 			best = &Finding{
-				Price: &price, Title: "Statements read " + h.Table + " though they do not name it",
+				Price: &price, Title: m.hiddenTitle(h),
 				explains: u.statements, Statements: m.book.full(u.statements),
 				Mechanism: "A function, a trigger, a policy or the check of a foreign key runs within a statement. " +
 					"What it reads counts as the time of the statement that caused it.",
@@ -175,6 +141,27 @@ var hiddenWork = cause{
 		}
 		return best, ""
 	},
+}
+
+// hiddenTitle names what reads a table that no statement names: first a foreign key without an index, then what belongs
+// to a table that statements of clients use.
+func (m *measured) hiddenTitle(h statement.Hidden) string {
+	belongs := func(one statement.Inner) bool {
+		return one.Of != "" && slices.ContainsFunc(m.statements, func(l statement.Account) bool {
+			return (l.Nested == nil || !*l.Nested) && slices.Contains(l.Tables, one.Of)
+		})
+	}
+	for _, one := range h.By {
+		if one.Unindexed != "" {
+			return fmt.Sprintf("The %s has no index on %s: its checks read all of %s", one.Name, one.Unindexed, h.Table)
+		}
+	}
+	for _, one := range h.By {
+		if belongs(one) {
+			return fmt.Sprintf("The %s of %s reads %s, which the statements do not name", one.Name, one.Of, h.Table)
+		}
+	}
+	return "Statements read " + h.Table + " though they do not name it"
 }
 
 // nestedOn is the time of statements within others that name a table, as the server counts it; 0: none, or not counted.
@@ -209,55 +196,6 @@ func innerNext(h statement.Hidden) (next []string) {
 	}
 	return append(next, "EXPLAIN (ANALYZE, BUFFERS) the statements inside: does "+h.Table+" have an index for them?",
 		"auto_explain.log_nested_statements = on shows their plans; track_functions = all times the functions")
-}
-
-// functionsWithin statements take their time.
-var functionsWithin = cause{
-	name: "functions-within-statements",
-	find: func(m *measured) (*Finding, string) {
-		var best *statement.Account
-		var texts []string
-		share := 0.0
-		for i := range m.statements {
-			l := &m.statements[i]
-			if len(l.Triggers)+len(l.Policies)+len(l.Functions) == 0 || l.Nested != nil && *l.Nested {
-				continue
-			}
-			own := m.sampledAs(l.Text)
-			u := m.uses(work, func(sql string) bool { return slices.Contains(own, sql) })
-			if best == nil || u.share > share {
-				best, share, texts = l, u.share, u.statements
-			}
-		}
-		if best == nil || share < problemFrom.Value {
-			return nil, ""
-		}
-		f := &Finding{
-			Title: "Functions run for the rows of a statement",
-			Mechanism: "A trigger, or a policy of row security, runs once for each row. Its time is that of the " +
-				"statement, and the plan does not show it.",
-			Evidence: append([]string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(share),
-				normalizedText(best.Text))}, best.Says()...),
-			Excluded: []string{},
-			Next: []string{"a trigger: once for each statement, with transition tables; or its work later, in one step",
-				"a policy: (SELECT current_setting(…)) runs once, a call without SELECT for each row; index what it " +
-					"compares"},
-		}
-		times := 0.0
-		for _, one := range best.Functions {
-			times += one.SelfS
-		}
-		if len(best.Functions) == 0 {
-			f.Next = append([]string{"SET track_functions = 'all'    as a superuser, in its session or for its role: " +
-				"the time of each function is then counted"}, f.Next...)
-			return f, "" // its price is unknown
-		}
-		f.Price = new(min(share, times/max(m.ledger.TotalS, 1e-9)))
-		if *f.Price >= share/2 {
-			f.explains = texts
-		}
-		return f, ""
-	},
 }
 
 // missingWorkers: plans count on parallel workers that are not there.

@@ -11,24 +11,33 @@ import (
 // planCause is a cause that the plan of a statement shows, or its text where the plan cannot be had.
 func planCause(name, title, mechanism string) cause {
 	return cause{name: name, find: func(m *measured) (*Finding, string) {
-		var best *Finding
-		for _, r := range m.remarks {
-			if r.Name != name || !r.Strong {
-				continue
-			}
-			u := m.uses(work, func(sql string) bool { return slices.Contains(r.texts, sql) })
-			if best != nil && *best.Price >= u.share {
-				continue
-			}
-			best = &Finding{Price: new(u.share), Title: fmt.Sprintf(title, nonEmpty(r.Table, "a table")),
-				Mechanism: mechanism, explains: u.statements, Statements: m.book.full(u.statements),
-				Evidence: []string{r.Text, fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share),
-					nonEmpty(u.largest, "no statement that was seen"))},
-				Excluded: []string{"no index is missing, and none is too many"}, Next: r.Next}
-			best.Evidence = append(best.Evidence, planLines(r.plan)...)
+		f := m.ofRemarks(name, mechanism)
+		if f != nil {
+			f.Title = fmt.Sprintf(title, f.Title)
 		}
-		return best, ""
+		return f, ""
 	}}
+}
+
+// ofRemarks makes a finding of the strong remark of a name whose statements take most; its title is the table's name.
+// nil: there is none.
+func (m *measured) ofRemarks(name, mechanism string) (best *Finding) {
+	for _, r := range m.remarks {
+		if r.Name != name || !r.Strong {
+			continue
+		}
+		u := m.uses(work, func(sql string) bool { return slices.Contains(r.texts, sql) })
+		if best != nil && *best.Price >= u.share {
+			continue
+		}
+		best = &Finding{Price: new(u.share), Title: nonEmpty(r.Table, "a table"),
+			Mechanism: mechanism, explains: u.statements, Statements: m.book.full(u.statements),
+			Evidence: []string{r.Text, fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share),
+				nonEmpty(u.largest, "no statement that was seen"))},
+			Excluded: []string{}, Next: r.Next, remarked: &r.Remark}
+		best.Evidence = append(best.Evidence, planLines(r.plan)...)
+	}
+	return best
 }
 
 // planLines are the first of a plan, as evidence.
@@ -51,10 +60,6 @@ func planLines(p *plan.Plan) (lines []string) {
 }
 
 var (
-	indexNotUsed = planCause(plan.IndexNotUsed, "An index of %s cannot be used as the statement is written",
-		"An index finds values of its column as they are. A condition on something made of the column, under other "+
-			"rules "+
-			"of comparison, or that the planner may not serve by an index, reads every row.")
 	allPartitions = planCause(plan.AllPartitions, "All partitions of %s are read",
 		"The planner leaves out partitions by a condition on the key itself. Without one each is planned, locked and "+
 			"read.")
@@ -62,6 +67,9 @@ var (
 		"OFFSET makes the server find all rows before the page, in order, and drop them. The last page costs as "+
 			"much as "+
 			"all of them.")
+	allRows = planCause(plan.AllRows, "Statements count or add up all rows of %s",
+		"count(*) without a condition reads every row, or every entry of an index, each time: the server keeps no "+
+			"count of rows, for each transaction sees others.")
 )
 
 // changedName is that of the finding of a changed plan.

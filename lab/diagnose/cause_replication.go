@@ -87,7 +87,8 @@ var slotsBehind = cause{
 		for _, key := range m.delta.Keys(counters.Slots) {
 			kept := m.delta.Now(counters.Slots, key, "kept_bytes")
 			active := valueOr(m.delta.Now(counters.Slots, key, "active"), 0) > 0
-			if kept == nil || *kept < behindLeast.Value {
+			grows := valueOr(m.delta.Grew(counters.Slots, key, "kept_bytes"), 0) > 0
+			if kept == nil || *kept < behindLeast.Value && (active || !grows) {
 				continue
 			}
 			state := "nobody reads it"
@@ -98,7 +99,7 @@ var slotsBehind = cause{
 			if n := valueOr(m.delta.Now(counters.Slots, key, "catalog_xids"), 0); n >= heldXids.Value {
 				xids = fmt.Sprintf(", and holds back the vacuum of the catalogs by %.0f transactions", n)
 			}
-			lines = append(lines, fmt.Sprintf("slot %s (%s) keeps %.0f MB of log, %s%s", key,
+			lines = append(lines, fmt.Sprintf("slot %s (%s) keeps %.1f MB of log, %s%s", key,
 				m.delta.Label(counters.Slots, key), *kept/(1<<20), state, xids))
 		}
 		if len(lines) == 0 {

@@ -3,11 +3,11 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/lab/diagnose/condition"
+	"plimsoll/lab/diagnose/plan"
 )
 
 // scanned is a table that was read whole.
@@ -16,10 +16,10 @@ type scanned struct {
 	use         use
 	// can is what its scans can take of the time, at most.
 	can float64
-	// index that begins with a column which the statement compares; nil: none. wrapped: within a function or a cast.
-	index   *condition.Index
-	column  string
-	wrapped bool
+	// unused is an index that begins with a column which the largest of the statements compares; nil: none.
+	unused *plan.Remark
+	// all: that statement asks for all rows, so that no index is missing.
+	all bool
 }
 
 // wholeScan says how a table was read whole for a few rows; nil: it was not.
@@ -29,28 +29,38 @@ func (m *measured) wholeScan(table string) *scanned {
 	if scans == nil || rows == nil || *scans < 1 || *rows < rowsPerScan.Value**scans {
 		return nil
 	}
-	s := &scanned{scans: *scans, rows: *rows, use: m.uses(work, statementsOn(table, queries)),
+	on := statementsOn(table, queries)
+	use := m.uses(work, func(sql string) bool { return on(sql) && m.touchesAll(m.accountOf(sql), table) })
+	s := &scanned{scans: *scans, rows: *rows, use: use,
 		can: *rows * secondsPerRow.Value / max(m.ledger.TotalS, 1e-9)}
-	s.coveredBy(m.indexed[table], table, m.book.full(s.use.statements))
+	if largest := m.book.full(s.use.statements); len(largest) > 0 {
+		s.unused = m.unusedBy(table, s.use.statements[0], largest[0])
+		_, _, filters := condition.CutFold(largest[0], "where")
+		_, _, joins := condition.CutFold(largest[0], "join")
+		s.all = !filters && !joins && m.remarkOn(plan.AllRows, table, s.use.statements[0]) != nil
+	}
 	return s
 }
 
-// coveredBy the index that serves the condition of the largest of the statements, or would without its cast.
-func (s *scanned) coveredBy(known indexes, table string, statements []string) {
-	if len(statements) == 0 {
-		return
+// remarkOn a table by a statement of the samples; nil: there is none.
+func (m *measured) remarkOn(name, table, sampled string) *plan.Remark {
+	for i := range m.remarks {
+		if r := &m.remarks[i]; r.Name == name && r.Table == table && slices.Contains(r.texts, sampled) {
+			return &r.Remark
+		}
 	}
-	sql, name := statements[0], table[strings.LastIndex(table, ".")+1:]
-	compared := slices.Concat(condition.Columns(sql, name, known.columns, condition.Equals),
-		condition.Columns(sql, name, known.columns, condition.Among))
-	if s.index = condition.Covering(compared, known.all); s.index == nil {
-		wrapped := condition.Columns(sql, name, known.columns, condition.Wrapped)
-		s.index = condition.Covering(wrapped, known.all)
-		s.wrapped = s.index != nil
+	return nil
+}
+
+// unusedBy a statement: an index of the table that it should use, by its plan or else by its text.
+func (m *measured) unusedBy(table, sampled, text string) *plan.Remark {
+	if r := m.remarkOn(plan.IndexNotUsed, table, sampled); r != nil {
+		return r
 	}
-	if s.index != nil {
-		s.column = s.index.First
+	if t := m.tables[table]; t != nil {
+		return t.WhyUnused(text, m.settingsOf(m.roleOf(sampled)), m.volatile)
 	}
+	return nil
 }
 
 func (s *scanned) evidence() string {
@@ -65,10 +75,10 @@ var wholeTables = cause{
 	find: func(m *measured) (*Finding, string) {
 		return m.ofTables(func(table string) *Finding {
 			s := m.wholeScan(table)
-			if s == nil || s.index != nil {
+			if s == nil || s.unused != nil || s.all {
 				return nil
 			}
-			return &Finding{
+			f := &Finding{
 				Price: new(min(s.use.share, s.can)), explains: s.use.statements,
 				Title: "Statements read all of " + table,
 				there: true, partial: s.can > s.use.share,
@@ -81,49 +91,55 @@ var wholeTables = cause{
 					"filter needs an index on the filter's columns",
 					"plimsoll advise --for 1m    names the index, if a condition on the columns tells which"},
 			}
+			if anyPart(s.use.largest) {
+				f.Next = append(f.Next, "LIKE or a regular expression: an index of trigrams finds any part of a text "+
+					"(CREATE EXTENSION pg_trgm; USING gin (… gin_trgm_ops)), a usual one beginnings alone")
+			}
+			return f
 		})
 	},
 }
 
+// anyPart says that a statement looks for a part of a text.
+func anyPart(sql string) bool {
+	return names(sql, "like") || names(sql, "ilike") || names(sql, "similar")
+}
+
 func (m *measured) knownOfIndexes(table string) string {
-	if _, known := m.indexed[table]; !known {
+	if m.tables[table] == nil {
 		return "an index that is there and not used: its indexes could not be read, so look at them first"
 	}
 	return "an index that is there and not used: none begins with a column that the statement compares with a value"
 }
 
-// unusedIndex: a table is read whole though an index begins with the column of the condition.
-var unusedIndex = cause{
-	name:    "index-not-used",
-	healthy: "",
+// indexNotUsed: a table is read whole though an index begins with a column of the condition.
+var indexNotUsed = cause{
+	name: plan.IndexNotUsed,
 	find: func(m *measured) (*Finding, string) {
-		return m.ofTables(func(table string) *Finding {
+		const mechanism = "An index finds values of its column as they are, under its own rules of comparison, and " +
+			"where the planner may and wants to use it. Otherwise every row is read."
+		found := m.ofRemarks(plan.IndexNotUsed, mechanism)
+		byScan, why := m.ofTables(func(table string) *Finding {
 			s := m.wholeScan(table)
-			if s == nil || s.index == nil {
+			if s == nil || s.unused == nil {
 				return nil
-			}
-			why := "the planner thinks that too many rows fit (statistics, costs), may not use it (enable_indexscan " +
-				"of the " +
-				"role), or types, collation or operator class do not fit"
-			if s.wrapped {
-				why = "the condition wraps the column in a function or a cast, which the index does not hold"
 			}
 			return &Finding{
 				Price: new(min(s.use.share, s.can)), explains: s.use.statements, there: true,
-				partial: s.can > s.use.share,
-				Title: fmt.Sprintf("Statements read all of %s, though index %s begins with %s", table, s.index.Name,
-					s.column),
-				Statements: m.book.full(s.use.statements),
-				Mechanism:  "An index finds a few rows only where the planner can and wants to use it: " + why + ".",
-				Evidence:   append([]string{s.evidence()}, m.narrowing()...),
-				Excluded:   []string{"a missing index: another one on the same column would not be used either"},
-				Next: []string{"EXPLAIN the statement with its values, as its role: SET enable_seqscan = off shows " +
-					"whether the " +
-					"index can be used at all", "ANALYZE " + table + "    if the rows that EXPLAIN expects are far " +
-					"from those " +
-					"that come", "write the condition without the cast or function, or make an index on the same " +
-					"expression"},
+				partial: s.can > s.use.share, Title: table, Statements: m.book.full(s.use.statements),
+				Mechanism: mechanism, remarked: s.unused,
+				Evidence: append([]string{s.unused.Text, s.evidence()}, m.narrowing()...), Next: s.unused.Next,
 			}
 		})
+		if found == nil || byScan != nil && priceOf(*byScan) > priceOf(*found) {
+			found = byScan
+		}
+		if found == nil {
+			return nil, why
+		}
+		r := found.remarked
+		found.Title = fmt.Sprintf("Index %s of %s is not used: %s", r.Index, r.Table, r.Why)
+		found.Excluded = []string{"another index on the same column: it would not be used either"}
+		return found, ""
 	},
 }

@@ -96,7 +96,8 @@ var autovacuumAtWork = cause{
 				behind += s.Share
 			}
 		}
-		if b == nil && behind == 0 {
+		table, each := m.vacuumedOften()
+		if b == nil && behind == 0 && table == "" {
 			return nil, ""
 		}
 		f := &Finding{Title: "Autovacuum works during the load", there: true, partial: true,
@@ -113,9 +114,17 @@ var autovacuumAtWork = cause{
 			f.Evidence = b.says()
 		}
 		price, known := m.autovacuumPrice()
-		if price += behind; known || behind > 0 {
+		price += behind
+		switch {
+		case table != "" && price < problemFrom.Value: // it is at work for a moment each time
+			f.Title = "Autovacuum comes to " + table + " again and again"
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s was vacuumed or analyzed every %.1f s", table, each))
+			f.Evidence = append(f.Evidence, m.ofTableText(table)...)
+			f.Next = append(f.Next, "SHOW autovacuum_naptime; the table's own thresholds and scale factors (\\d+ "+
+				table+")")
+		case known || behind > 0:
 			f.Price = new(price)
-		} else if b.AtWork < busyWorkers.Value {
+		case b.AtWork < busyWorkers.Value:
 			return nil, "what autovacuum takes is not known: the server's machine is not visible, or pg_stat_io " +
 				"does not " +
 				"exist before 16"
@@ -126,6 +135,24 @@ var autovacuumAtWork = cause{
 		}
 		return f, ""
 	},
+}
+
+// vacuumedOften is the table that autovacuum comes to more often than its naptime lets it by PostgreSQL's own settings,
+// and every how many seconds; empty: none.
+func (m *measured) vacuumedOften() (table string, each float64) {
+	most := 0.0
+	for _, key := range m.delta.Keys(counters.Tables) {
+		times := valueOr(m.delta.Grew(counters.Tables, key, "autovacuum_count"), 0) +
+			valueOr(m.delta.Grew(counters.Tables, key, "autoanalyze_count"), 0)
+		if times > most {
+			table, most = key, times
+		}
+	}
+	each = m.delta.For.Seconds() / max(most, 1)
+	if most < vacuumsLeast.Value || each > vacuumsEvery.Value {
+		return "", 0
+	}
+	return table, each
 }
 
 // autovacuumPrice is its part of the processors that sessions wait for, and of the reads and writes.

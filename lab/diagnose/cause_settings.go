@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/waits"
@@ -100,18 +101,33 @@ var loggingStatements = cause{
 		if len(m.settings.PerStatement) == 0 {
 			return nil, ""
 		}
-		f := &Finding{Title: "The server logs or counts something for each statement", partial: true,
+		f := &Finding{partial: true,
 			Mechanism: "The session that runs the statement formats and writes it before it goes on; with timing of " +
 				"plans " +
 				"it reads the clock for each row of each node.",
 			Excluded: []string{"no wait event shows it: it is processor time of the session"}}
-		analyzes := false
+		var names []string
+		times, working := false, 0.0
 		for _, s := range m.settings.PerStatement {
 			f.Evidence = append(f.Evidence, s.text())
 			f.Next = append(f.Next, fmt.Sprintf("plimsoll compare … --set-b %s=…    with and without: what does it "+
 				"take?",
 				s.Name))
-			analyzes = analyzes || s.Name == "auto_explain.log_analyze"
+			if !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+			if s.Name == "auto_explain.log_analyze" {
+				times, working = true, max(working, m.timeOf(s))
+			}
+		}
+		f.Title = "Settings make the server log or count something for each statement: " + strings.Join(names, ", ")
+		if len(f.Evidence) == 1 && m.settings.PerStatement[0].Name == "pg_stat_statements.track_planning" {
+			return f, "" // a lock that only many equal statements meet
+		}
+		if times && working >= problemFrom.Value { // of all statements, logged or not
+			f.grave = true
+			f.Evidence = append(f.Evidence, fmt.Sprintf("sessions whose plans are timed, node by node, work %s of the "+
+				"time; what that takes is not counted anywhere", human.Percent(working)))
 		}
 		f.Next = slices.Compact(f.Next)
 		if m.log == nil {
@@ -120,7 +136,7 @@ var loggingStatements = cause{
 		}
 		bytes := float64(m.log.Bytes) / max(m.ledger.ObservedS, 1e-9)
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%.2f MB of the server's log a second", bytes/(1<<20)))
-		if !analyzes { // its timing is not in the log's size
+		if !times { // that is not in the log's size
 			f.Price = new(min(float64(m.log.Bytes)*loggedByte.Value/max(m.ledger.TotalS, 1e-9),
 				m.unexplainedShare(waits.Running)))
 		}

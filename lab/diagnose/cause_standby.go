@@ -24,8 +24,7 @@ var standbyConfirms = cause{
 				"It holds its locks until then.",
 			Evidence: append(m.top(waits.Standby), fmt.Sprintf("others wait %s of the time for locks that such "+
 				"commits hold", human.Percent(behind))),
-			Excluded: []string{"the log and the disk of this server: a commit waits for the standby after its own " +
-				"flush"},
+			Excluded: []string{"the log and the disk of this server: its own flush comes first, and is over by then"},
 		}
 		standbys, connected := m.standbys()
 		f.Evidence = append(f.Evidence, standbys...)

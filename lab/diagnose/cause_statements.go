@@ -27,18 +27,49 @@ var maintenance = cause{
 				behind += s.Share
 			}
 		}
+		title, next := maintains(u.largest)
 		return &Finding{
-			Price: new(u.share + behind), Title: "Maintenance runs during the load", there: u.share+behind > 0,
+			Price: new(u.share + behind), Title: title, there: u.share+behind > 0,
 			explains: u.statements, toLog: true,
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They compete with all other " +
 				"sessions for processors, disk and log, and some lock the table.",
 			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; others wait for its locks %s of the time",
 				human.Percent(u.share), u.largest, human.Percent(behind))},
 			Excluded: []string{"a client runs it, not autovacuum"},
-			Next: []string{"run it when few users are active, or leave it to autovacuum",
-				"SET vacuum_cost_delay = '2ms' in its session makes it yield"},
+			Next: append(next, "run it when few users are active, or leave it to autovacuum",
+				"SET vacuum_cost_delay = '2ms' in the session of a VACUUM or ANALYZE makes it yield"),
 		}, ""
 	},
+}
+
+// exclusive are commands that lock out readers or writers, and those that do the same beside them.
+var exclusive = []struct {
+	is           *regexp.Regexp
+	command, own string
+}{
+	{regexp.MustCompile(`(?i)^REFRESH\s+MATERIALIZED\s+VIEW\s+(?:CONCURRENTLY)?`), "REFRESH MATERIALIZED VIEW",
+		"REFRESH MATERIALIZED VIEW CONCURRENTLY lets others read meanwhile; it needs a unique index"},
+	{regexp.MustCompile(`(?i)^VACUUM\s*\(?[^;]*\bFULL\b`), "VACUUM FULL",
+		"VACUUM without FULL makes room for new rows and locks nobody out; pg_repack writes a table anew beside " +
+			"its users"},
+	{regexp.MustCompile(`(?i)^CLUSTER\b`), "CLUSTER", "pg_repack writes a table anew beside its users"},
+	{makesIndex, "CREATE INDEX", "CREATE INDEX CONCURRENTLY lets others write meanwhile"},
+	{regexp.MustCompile(`(?i)^REINDEX\b`), "REINDEX", "REINDEX CONCURRENTLY lets others write meanwhile"},
+}
+
+// maintains says which command runs, and what does the same without locking others out.
+func maintains(sql string) (title string, next []string) {
+	title = "Maintenance runs during the load"
+	concurrently := names(sql, "CONCURRENTLY")
+	for _, one := range exclusive {
+		if one.is.MatchString(sql) {
+			if title += ": " + one.command; !concurrently {
+				next = []string{one.own}
+			}
+			break
+		}
+	}
+	return title, next
 }
 
 var makesIndex = regexp.MustCompile(`(?i)^CREATE\s+(UNIQUE\s+)?INDEX\b`)
@@ -48,7 +79,7 @@ var copiesOut = regexp.MustCompile(`(?i)^COPY\b.*\bTO\s+(STDOUT|PROGRAM)\b`)
 // backup: whole tables are copied out of the server.
 var backup = cause{
 	name:    "backup",
-	healthy: "no client copies whole tables out during the load",
+	healthy: "no client runs a backup or an export during the load",
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses(append(slices.Clone(work), waits.Client), copiesOut.MatchString)
 		own := m.book.copying / max(m.ledger.TotalS, 1e-9)
@@ -95,8 +126,36 @@ var longStatements = cause{
 		}
 		f.there = len(all) > 0
 		f.partial = len(m.book.longRunning) > len(all) || m.gotProcessor() < 1
+		if top := m.takesMost(); top != nil && *f.Price < problemFrom.Value {
+			return top, ""
+		}
 		return f, ""
 	},
+}
+
+// takesMost is one statement that takes most of the time by itself, in calls that are long for what an index finds;
+// nil: none does.
+func (m *measured) takesMost() *Finding {
+	for i := range m.statements {
+		l := &m.statements[i]
+		if l.MeanMS == nil || *l.MeanMS*m.gotProcessor() < topMS.Value || l.Nested != nil && *l.Nested {
+			continue
+		}
+		own := m.sampledAs(l.Text)
+		u := m.uses([]waits.Class{waits.Running}, func(sql string) bool { return slices.Contains(own, sql) })
+		price := u.share * m.gotProcessor()
+		if price < topStatement.Value {
+			continue
+		}
+		return &Finding{Price: &price, explains: u.statements, Statements: m.book.full(u.statements), there: true,
+			partial: true, Title: "One statement takes most of the time, and no reason was found but its own work",
+			Mechanism: "It does not wait. It reads, joins, sorts or computes more than a short operation should.",
+			Evidence: append([]string{fmt.Sprintf("%s of the time is processor time of: %s", human.Percent(price),
+				u.largest)}, m.within(u.largest)...),
+			Excluded: []string{"it waits for no lock, disk or client"},
+			Next:     []string{"EXPLAIN (ANALYZE, BUFFERS) it: which line has most of the time, rows and loops?"}}
+	}
+	return nil
 }
 
 // gotProcessor is the part of running sessions' time in which they had a processor: a short statement that gets none,
@@ -156,7 +215,7 @@ var bulkWriting = cause{
 // largeResults: the server waits until clients read what they asked for.
 var largeResults = cause{
 	name:    "large-results",
-	healthy: "sessions do not wait until clients read their results",
+	healthy: "no large result waits to be fetched",
 	classes: inClient,
 	find: func(m *measured) (*Finding, string) {
 		u := m.uses([]waits.Class{waits.Client}, func(sql string) bool { return !copiesOut.MatchString(sql) })

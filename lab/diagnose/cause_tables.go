@@ -35,7 +35,9 @@ var catalogChurn = cause{
 			Next: []string{"plimsoll prove C12 C13    what is gained by a memory catalog and a pool of temp tables",
 				"instead of DROP and CREATE, DELETE few rows and TRUNCATE many (plimsoll prove C15)"},
 		}
-		f.explains, f.toLog = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements, true
+		if m.book.define() > 0 {
+			f.explains, f.toLog = m.uses(withLog, begins("CREATE", "DROP", "ALTER", "TRUNCATE")).statements, true
+		}
 		for _, part := range parts(m.book.verbs, len(m.book.verbs)) {
 			if first, _, _ := strings.Cut(part.Name, " "); definitions[first] {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("%s takes %s of the time", part.Name,
@@ -56,6 +58,7 @@ func (m *measured) catalogGrowth() *float64 { return m.delta.Sum(counters.Catalo
 type bloated struct {
 	name       string
 	live, dead float64
+	entries    float64 // of its indexes that were read and led to no row that is seen
 	price      float64 // of statements that name it
 	statement  string
 	statements []string
@@ -72,10 +75,12 @@ func (m *measured) bloat() (all []bloated, why string) {
 			continue
 		}
 		*dead *= 1 - m.pruned(key)
-		if *dead < deadRowsLeast.Value || *dead < deadRows.Value**live {
+		entries := m.deadEntries(key)
+		if *dead < deadRowsLeast.Value || *dead < deadRows.Value**live && (entries == 0 ||
+			*dead < staleRows.Value**live) {
 			continue
 		}
-		b := bloated{name: key, live: *live, dead: *dead}
+		b := bloated{name: key, live: *live, dead: *dead, entries: entries}
 		u := m.uses(work, statementsOn(key, queries))
 		b.price, b.statement, b.statements = u.share, u.largest, u.statements
 		all = append(all, b)
@@ -84,6 +89,21 @@ func (m *measured) bloat() (all []bloated, why string) {
 		return cmp.Or(cmp.Compare(b.price, a.price), cmp.Compare(b.dead, a.dead), cmp.Compare(a.name, b.name))
 	})
 	return all, ""
+}
+
+// deadEntries of a table's indexes were read on the way to rows that are seen, many for each; 0: few.
+func (m *measured) deadEntries(table string) float64 {
+	found := valueOr(m.delta.Grew(counters.Tables, table, "idx_tup_fetch"), 0)
+	read := 0.0
+	for _, key := range m.delta.Keys(counters.Indexes) {
+		if of := key[:strings.LastIndex(key, ".")]; of == table {
+			read += valueOr(m.delta.Grew(counters.Indexes, key, "tup_read"), 0)
+		}
+	}
+	if read < rowsPerScan.Value || read < deadEntries.Value*max(found, 1) {
+		return 0
+	}
+	return read - found
 }
 
 // pruned is the part of a table's dead rows that whoever reads the page next removes, though statistics count them
@@ -120,6 +140,25 @@ func (m *measured) holder() *waits.Holder {
 	return oldest
 }
 
+// holding is what keeps dead rows alive that statements read: any transaction that is open for long, where few others
+// began since.
+func (m *measured) holding() *waits.Holder {
+	if h := m.holder(); h != nil {
+		return h
+	}
+	if all, why := m.bloat(); why != "" || len(all) == 0 || all[0].price == 0 {
+		return nil
+	}
+	var oldest *waits.Holder
+	for _, h := range m.holders {
+		if h.For.Seconds() >= heldSeconds.Value && !h.Catalogs && h.XIDs > 0 && (oldest == nil ||
+			h.XIDs > oldest.XIDs) {
+			oldest = &h
+		}
+	}
+	return oldest
+}
+
 const deadMechanism = "Dead rows stay in their pages and indexes until vacuum may remove them. Every scan reads " +
 	"them, only to skip them."
 
@@ -128,7 +167,7 @@ var heldHorizon = cause{
 	name:    "held-horizon",
 	healthy: "nothing keeps vacuum from removing dead rows for long",
 	find: func(m *measured) (*Finding, string) {
-		h := m.holder()
+		h := m.holding()
 		if h == nil {
 			return nil, ""
 		}
@@ -160,9 +199,12 @@ func lastStatement(sql string) string {
 }
 
 func (b bloated) evidence() string {
-	return fmt.Sprintf("%s has %.0f dead rows and %.0f "+
-		"live ones; %s of the time is spent on: %s", b.name, b.dead, b.live,
-		human.Percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
+	entries := ""
+	if b.entries > 0 {
+		entries = fmt.Sprintf(", and %.0f entries of its indexes were read that lead to no row", b.entries)
+	}
+	return fmt.Sprintf("%s has %.0f dead rows and %.0f live ones%s; %s of the time is spent on: %s", b.name, b.dead,
+		b.live, entries, human.Percent(b.price), nonEmpty(b.statement, "no statement that was seen"))
 }
 
 // deadRowsRead: statements read tables that are not vacuumed.
@@ -171,8 +213,11 @@ var deadRowsRead = cause{
 	healthy: "no table has twice as many dead rows as live ones",
 	find: func(m *measured) (*Finding, string) {
 		all, why := m.bloat()
-		if why != "" || len(all) == 0 || m.holder() != nil {
+		if why != "" || len(all) == 0 {
 			return nil, why
+		}
+		if m.holding() != nil {
+			return &Finding{Price: new(0.0), partial: true}, "" // that has a finding of its own
 		}
 		if all[0].price == 0 {
 			return nil, "statements may read dead rows of " + all[0].name + ": " + all[0].evidence()

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -94,7 +95,18 @@ func (m *measured) flushMS() *float64 {
 // evicting is the share of the time in which queries wait for the log: a page that they need room for was changed, and
 // its log must be on disk before the page is.
 func (m *measured) evicting() float64 {
-	return m.uses([]waits.Class{waits.WAL}, begins("SELECT")).share
+	return m.uses([]waits.Class{waits.WAL}, func(sql string) bool {
+		return begins("SELECT")(sql) && !m.mayWrite(sql)
+	}).share
+}
+
+var locksRows = regexp.MustCompile(`(?i)\bfor\s+(no\s+key\s+)?(update|share)\b|\bfor\s+key\s+share\b|` +
+	`\b(nextval|setval|pg_notify)\s*\(`)
+
+// mayWrite says that a query may have a commit of its own: it locks rows, or calls a function that somebody wrote.
+func (m *measured) mayWrite(sql string) bool {
+	l := m.accountOf(sql)
+	return l != nil && len(l.Own) > 0 || locksRows.MatchString(sql)
 }
 
 // reading and writing of data.
@@ -193,6 +205,27 @@ func (m *measured) spilled() (statements []string) {
 	return statements
 }
 
+// spilledAsCounted are the statements whose temporary files the server counts.
+func (m *measured) spilledAsCounted() (statements []string) {
+	for i := range m.statements {
+		if l := &m.statements[i]; l.PerCall.TempBlocks != nil && *l.PerCall.TempBlocks > 0 {
+			statements = append(statements, m.sampledAs(l.Text)...)
+		}
+	}
+	return statements
+}
+
+// memoryOfRole is what its role or database has instead of the server's memory for sorts, as evidence.
+func (m *measured) memoryOfRole(sampled string) (lines []string) {
+	own := m.settingsOf(m.roleOf(sampled))
+	for _, name := range []string{"work_mem", "hash_mem_multiplier"} {
+		if value, set := own[name]; set {
+			lines = append(lines, name+" = "+value+" for its role or database")
+		}
+	}
+	return lines
+}
+
 // spills into temporary files.
 var spills = cause{
 	name:    "temporary-files",
@@ -205,20 +238,25 @@ var spills = cause{
 		if *perS < spillPerS.Value {
 			return nil, ""
 		}
-		statements := m.spilled()
+		statements, counted := m.spilled(), m.spilledAsCounted()
 		u := m.uses(work, func(sql string) bool { return slices.Contains(statements, sql) })
+		price := u.share
+		if u.share <= 0 { // they are in the kernel's memory, and no sample met a session at them
+			u = m.uses(work, func(sql string) bool { return slices.Contains(counted, sql) })
+			price = min(u.share, 2**perS*m.ledger.ObservedS*secondsPerTempByte.Value/max(m.ledger.TotalS, 1e-9))
+		}
 		if u.share <= 0 {
 			return nil, fmt.Sprintf("%.1f MB of temporary files a second are written, and no sample met a session at "+
 				"them: what they take is not known%s", *perS/(1<<20), m.mostBy("temp_blks_written"))
 		}
 		return &Finding{
 			there: true, partial: true,
-			Price: new(u.share), Title: "Sorts and joins spill into temporary files",
+			Price: &price, Title: "Sorts and joins spill into temporary files",
 			Mechanism: "What does not fit into work_mem is written to disk and read again.",
 			Evidence: append([]string{fmt.Sprintf("%.1f MB of temporary files a second; sessions wait for them %s "+
 				"of the time; most in: %s", *perS/(1<<20), human.Percent(m.spilling()), u.largest)},
-				m.loggedTempFiles()...),
-			Excluded: []string{}, explains: u.statements,
+				append(m.memoryOfRole(u.largest), m.loggedTempFiles()...)...),
+			Excluded: []string{}, explains: u.statements, Statements: m.book.full(u.statements),
 			Next: []string{"SET work_mem for the session of the statement, and diagnose again"},
 		}, ""
 	},

@@ -86,14 +86,17 @@ func littlesLaw(m *measured) Contradiction {
 	if counted == nil {
 		return unknown("pg_stat_database has no active time")
 	}
-	sampled := (m.ledger.TotalS - m.book.idle()) / max(m.ledger.ObservedS, 1e-9)
+	// The server counts a statement when it ends: what is under way now is not counted yet, and what was under way at
+	// the beginning is counted with the time before.
+	sampled := (m.ledger.TotalS - m.book.idle() - m.book.underWay()) / max(m.ledger.ObservedS, 1e-9)
 	server := *counted / 1000
 	apart := abs(sampled-server) / max(sampled, server, sessionsLeast.Value)
 	return Contradiction{
-		Figures: []Figure{{"active sessions, sampled", fmt.Sprintf("%.2f", sampled)},
+		Figures: []Figure{{"active sessions, sampled, without statements that have not " +
+			"ended", fmt.Sprintf("%.2f", sampled)},
 			{"active time a second, counted by the server", fmt.Sprintf("%.2f s", server)}},
-		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or long-running statements are not "+
-			"counted yet", human.Percent(apart)),
+		Says: fmt.Sprintf("the two differ by %s: the samples miss something, or count what is not there",
+			human.Percent(apart)),
 		Excluded: "chance: that many samples of a steady load differ by less",
 		Next:     "plimsoll diagnose --rate 100 --duration 5m",
 	}.contradictIf(apart > littleApart.Value && abs(sampled-server) >= littleLeast.Value,

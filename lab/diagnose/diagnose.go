@@ -79,6 +79,8 @@ type Diagnosis struct {
 	Operations []Operation `json:"operations,omitempty"`
 	// Against another system, if one was named.
 	Against *Against `json:"against,omitempty"`
+	// Sampled are the statements of the samples that took most time, of all sessions.
+	Sampled []Part `json:"-"`
 	// Attributed is the share of the sessions' time whose operation is known, at the looks that a timeline comes with.
 	Attributed     float64         `json:"-"`
 	Healthy        []string        `json:"healthy"`
@@ -157,10 +159,10 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.lookInside(ctx, statements)
-	var s sources
 	delta := counters.Between(before, after)
-	w.readLast(ctx, delta, &s)
+	w.lookInside(ctx, statements, scannedTables(delta))
+	var s sources
+	w.readLast(ctx, &s)
 	d := w.conclude(delta, w.readLogLast(ctx, &s), s, o)
 	d.AskedS, d.LastedS, d.Cost = o.Duration.Seconds(), lasted.Seconds(), cost
 	return d, d.stop(ctx, lost)
@@ -234,7 +236,8 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 	cpu, method := w.host.processor()
 	m := &measured{ledger: w.book.ledger(cpu, method), stories: w.book.sortedStories(), delta: delta, book: w.book,
 		holders: w.holders, census: w.census, connectS: w.connectS, roundTripS: w.roundTripS, server: w.server,
-		wakesS: w.heart.wakes(), queued: cpu.queued(), log: written, settings: w.settings, indexed: w.indexed,
+		wakesS: w.heart.wakes(), queued: cpu.queued(), log: written, settings: w.settings,
+		tables: w.planned.tables, volatile: w.planned.volatile,
 		talking: w.talking / float64(max(1, w.background.looks))}
 	if m.host = w.host.host(&s); m.host == nil {
 		s.miss("machine", "the server runs elsewhere, or in a container whose processes are not visible here")
@@ -271,7 +274,7 @@ func (w *watch) conclude(delta *counters.Delta, written *ServerLog, s sources, o
 			m.changes...), Clients: m.half,
 		Limits: limits}
 	d.Findings, d.Healthy = judge(m, &s)
-	d.Operations = w.ofOperations(m, delta)
+	d.Operations, d.Sampled = w.ofOperations(m, delta), w.book.costliest(statementsOfEach)
 	d.Attributed = w.servedS / max(w.servedS+w.unknownS, 1e-9)
 	d.Contradictions = contradict(m)
 	d.Unavailable = s.missing

@@ -41,6 +41,8 @@ type Finding struct {
 	partial bool // its price is not all that it takes: the rest is in other findings, or is not known
 	remark  bool // a note, whatever its price: no reason is named that could be removed
 	grave   bool // a problem, whatever its price: what it harms is not time alone
+
+	remarked *plan.Remark // on the plan or the text of a statement, that it is made of; nil: none
 }
 
 // Range from low to high.
@@ -71,13 +73,14 @@ type measured struct {
 	wakesS               float64 // how late this program wakes up, on average of time
 	queued               float64 // part of the time of processes that are ready to run without a processor
 	server               counters.Server
-	log                  *ServerLog   // nil: not readable
-	background           []Background // the server's own processes
-	settings             *Settings    // nil: not readable
-	indexed              map[string]indexes
-	talking              float64         // idle sessions that were at work a moment before, on average
-	explained            map[string]bool // statements whose work a problem explains
-	explainedLog         map[string]bool // and what they wait for the log
+	log                  *ServerLog             // nil: not readable
+	background           []Background           // the server's own processes
+	settings             *Settings              // nil: not readable
+	tables               map[string]*plan.Table // that statements name, or that were read whole
+	talking              float64                // idle sessions that were at work a moment before, on average
+	explained            map[string]bool        // statements whose work a problem explains
+	explainedLog         map[string]bool        // and what they wait for the log
+	volatile             map[string]bool        // functions of statements, whose value may differ from row to row
 	covered              covered
 	inside               statement.Inside
 	statements           []statement.Account // with their samples
@@ -106,15 +109,17 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, lockOfPrepared, lockOfNotify, sentAgain, clientGaps, largeResults, jitCompiles,
-	planningTakes, hiddenWork, functionsWithin, missingWorkers, catalogChurn, maintenance, backup,
-	heldHorizon, deadRowsRead, staleStatistics, planChanged, indexNotUsed, allPartitions, deepOffset, unusedIndex,
-	wholeTables, unusedIndexes, spills, bulkWriting,
-	longStatements, lockContention, quota, stolen, processorsByOthers, processorsByServer, processorsElsewhere,
+	lockOfIdleClient, lockOfPrepared, lockOfNotify, deadlocked, sentAgain, lockBetween, clientGaps, largeResults,
+	jitCompiles, shortParallel, planningTakes, longLists, savepoints, hiddenWork, functionsWithin, missingWorkers,
+	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead, emptyPages, pendingEntries, staleStatistics,
+	planChanged, indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues,
+	filtered, notHOT, unusedIndexes, spills, bulkWriting, commitForEachRow, beyondItsRows, longStatements,
+	lockContention, quota, stolen, processorsByOthers,
+	processorsByServer, processorsElsewhere,
 	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,
 	checkpoints, logInsertion,
 	logFlush, reading, innerLocks, otherProcesses, toldToWait, ofExtensions, notKnown, ownSettings, loggingStatements,
-	replayPaused, slotsBehind, decodingSpills, replayLate, tinyTransactions, fullCoreNote, standstill,
+	replayPaused, slotsBehind, decodingSpills, replayLate, tinyTransactions, readsAsWrites, fullCoreNote, standstill,
 }
 
 // judge evaluates all causes: findings, the costliest first, and the healthy areas.

@@ -30,7 +30,7 @@ func (d *Diagnosis) HTML(w io.Writer) error {
 			Statements []statementView
 			Plans      []planView
 			Clients    []string
-		}{f, d, d.says(), d.table(), d.statementViews(), d.planViews(), d.clientLines()})
+		}{f, d, d.Statement(), d.table(), d.statementViews(), d.planViews(), d.clientLines()})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -38,8 +38,8 @@ func (d *Diagnosis) HTML(w io.Writer) error {
 	return nil
 }
 
-// says the verdict in a sentence.
-func (d *Diagnosis) says() string {
+// Statement is the answer in one sentence.
+func (d *Diagnosis) Statement() string {
 	for _, f := range d.Findings {
 		if f.Level == Problem {
 			return f.Title + ": " + f.PriceText() + " of the time"

@@ -27,7 +27,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page holds foreign text as it is: %q", never)
 		}
 	}
-	if says := (&Diagnosis{}).says(); says != "No session was active" {
+	if says := (&Diagnosis{}).Statement(); says != "No session was active" {
 		t.Errorf("an idle server: %q", says)
 	}
 }

@@ -5,16 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/ground/postgres/sqltext"
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/diagnose/plan"
 	"plimsoll/lab/diagnose/statement"
 )
 
 // lookInside the statements that carry the time: what the server counted of them since a reading, and what runs within
-// them.
-func (w *watch) lookInside(ctx context.Context, before *statement.Reading) {
+// them. Some tables were read whole.
+func (w *watch) lookInside(ctx context.Context, before *statement.Reading, whole []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	in, err := w.insideSince(ctx, before)
+	in, err := w.insideSince(ctx, before, whole)
 	if err != nil {
 		in = &statement.Inside{Missing: []statement.Missing{{Name: statement.Counters, Why: err.Error()}}}
 	}
@@ -23,7 +25,8 @@ func (w *watch) lookInside(ctx context.Context, before *statement.Reading) {
 	w.mu.Unlock()
 }
 
-func (w *watch) insideSince(ctx context.Context, before *statement.Reading) (*statement.Inside, error) {
+func (w *watch) insideSince(ctx context.Context, before *statement.Reading, whole []string) (*statement.Inside,
+	error) {
 	conn, done, err := w.lastConnection(ctx)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func (w *watch) insideSince(ctx context.Context, before *statement.Reading) (*st
 	if in.Totals == nil {
 		in.Accounts = sampledLedgers(sampled, w.book)
 	}
-	if err := in.Describe(ctx, conn, withoutValues); err != nil {
+	if err := in.Describe(ctx, conn); err != nil {
 		return nil, err
 	}
 	var texts []string
@@ -53,7 +56,7 @@ func (w *watch) insideSince(ctx context.Context, before *statement.Reading) (*st
 	if err := w.readPredicateLocks(ctx, conn); err != nil {
 		return nil, err
 	}
-	return in, w.readPlans(ctx, conn, in)
+	return in, w.readPlans(ctx, conn, in, whole)
 }
 
 // sampledMost statements have a ledger where the server does not count them.
@@ -64,6 +67,26 @@ func sampledLedgers(sampled amounts, b *book) (all []statement.Account) {
 		all = append(all, statement.Sampled(nonEmpty(b.fullTexts[one.Name], one.Name), one.S, one.Share))
 	}
 	return all
+}
+
+// costliest statements of the samples, in full as far as the server shows them.
+func (b *book) costliest(most int) []Part {
+	all := append([]Part{}, parts(b.texts(), most)...)
+	for i := range all {
+		all[i].Name = nonEmpty(b.fullTexts[all[i].Name], all[i].Name)
+	}
+	return all
+}
+
+// PlanOf a statement; nil: there is none.
+func (d *Diagnosis) PlanOf(statement string) *plan.Plan {
+	key := matched(statement)
+	for _, p := range d.Plans {
+		if matched(p.Statement) == key {
+			return p
+		}
+	}
+	return nil
 }
 
 // texts are the statements of the samples and their time, without the gaps behind them.
@@ -89,7 +112,7 @@ var placeholders = strings.NewReplacer("$?", "?", "-?", "?", "+?", "?", "( ", "(
 
 // matched is what a statement has in common whether a sample, the server's counters or its log show it.
 func matched(text string) string {
-	text = placeholders.Replace(strings.TrimRight(withoutValues(text), "; …"))
+	text = placeholders.Replace(strings.TrimRight(sqltext.WithoutValues(text), "; …"))
 	if r := []rune(text); len(r) > matchWidth {
 		text = string(r[:matchWidth])
 	}

@@ -56,6 +56,44 @@ var (
 		"seconds, at most: what a scan can take of its statement's time")
 	secondsPerHiddenRow = limit("time of a row read within a statement", 2e-6,
 		"seconds, at most: a loop of a function takes ten times as long for a row as a scan")
+	secondsPerFetch = limit("time of a row that is read, without functions", 1e-6,
+		"seconds, at most: one that an index finds in memory and that is added up")
+	secondsPerWrite = limit("time of a row that is written, without triggers", 1e-5,
+		"seconds, at most: a row with entries in some indexes, and its log")
+	secondsPerCall = limit("time of a call, without its rows", 2e-4,
+		"seconds, at most: a statement on one table is parsed, planned and begun in less")
+	rowsDropped = limit("rows read of a call", 1000, "fewer are read in a millisecond")
+	droppedEach = limit("rows read for each that is returned", 100, "a condition that an index serves well reads a few")
+	pagesLeast  = limit("pages of a table with few rows", 1000, "8 MB: a smaller table is read in a millisecond")
+	rowsOfPage  = limit("rows of a page", 2,
+		"on average; a row of more than 2 kB is stored apart, so that a full page has four at least")
+	secondsPerPage = limit("time of a page in a scan", 2e-6, "seconds, at most: in memory, without its rows")
+	topStatement   = limit("one statement takes most of the time", 0.5, "share of the time of all sessions")
+	topMS          = limit("call of the statement that takes most", 50,
+		"milliseconds; what an index finds takes a hundredth of that")
+	vacuumsLeast = limit("autovacuum of one table", 3, "runs while it was watched; one or two may be by chance")
+	vacuumsEvery = limit("autovacuum comes again", 20,
+		"seconds; autovacuum_naptime is a minute, for a vacuum and an analyze of each table")
+	busyWith = limit("sessions that do one thing", 0.25,
+		"share of a session's time; a person's session does many things, and waits for him most of the time")
+	shortParallelMS = limit("short statement with workers", 20,
+		"milliseconds; a scan of as long in one process is not worth another one")
+	workerMS    = limit("start of a parallel worker", 1, "milliseconds, of a new process")
+	workersPart = limit("waits for workers", 0.2,
+		"of a statement's time; where workers help the one that leads them works as much as they do")
+	secondsPerToast = limit("time of a block of a value stored apart", 1e-5,
+		"seconds: 8 kB are fetched and unpacked, at some 800 MB/s")
+	scansPerCall = limit("scans of a table in one call", 20,
+		"a statement that names a table ten times reads it ten times")
+	updatesLeast = limit("updates of a table", 100, "a second; fewer cost little, wherever they write")
+	deadEntries  = limit("dead entries of an index", 10,
+		"read for each row that is found; a table that is vacuumed has fewer dead rows than live ones")
+	secondsPerTempByte = limit("time of a byte of temporary files", 5e-9, "seconds; as a disk of 200 MB/s takes")
+	checkpointEvery    = limit("checkpoints follow each other", 30,
+		"seconds; from then on the server itself warns (checkpoint_warning)")
+	imagesMost = limit("whole pages in the log", 0.25, "share of the log; between two distant checkpoints they "+
+		"are few")
+	beginsLeast   = limit("transactions begun by BEGIN", 100, "while it was watched; fewer say nothing")
 	planningLeast = limit("planning of a call", 1,
 		"milliseconds; a statement on a few tables is planned in less")
 	repeatsLeast = limit("statement repeated", 10,
@@ -98,6 +136,21 @@ var (
 		"on average, idle for less than a tenth of a second; fewer are nobody's operation")
 	tinyPerS = limit("transactions of a session", 50,
 		"a second; an operation that a user waits for does not need so many")
+	subtransactionsEach = limit("numbers taken by each transaction", 1.5,
+		"each takes one at most, and those that only read take none")
+	subtransactionsLeast = limit("numbers of transactions taken", 100, "a second; fewer subtransactions cost little")
+	secondsPerSub        = limit("time of a subtransaction", 2e-5,
+		"seconds: its begin, its end, an error that is caught; without what it does")
+	termsLeast  = limit("conditions joined by OR", 20, "in one statement; a person writes fewer")
+	valuesLeast = limit("values in a list", 100, "in one statement; a page of a list has fewer")
+	beyondPart  = limit("work beyond the rows", 0.5,
+		"of a statement's processor time: what its rows and its call do not take")
+	beyondMS = limit("call that works beyond its rows", 5,
+		"milliseconds of processor time; a short one may take as long to begin")
+	secondsPerSorted = limit("time of a row that is sorted", 2e-6,
+		"seconds, at most: it is read, its key is computed and compared with some others")
+	pendingLeast = limit("rows since the last vacuum", 1000,
+		"of a table with a GIN index; a list of the entries of fewer is read in a moment")
 	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")
 )

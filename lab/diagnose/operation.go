@@ -13,10 +13,15 @@ type Operation struct {
 	ID       string    `json:"id"`
 	Ledger   Ledger    `json:"ledger"`
 	Findings []Finding `json:"findings"`
+	// Statements that took most of its time in the database, without their values.
+	Statements []Part `json:"statements"`
 }
 
-// operationsMost are told apart.
-const operationsMost = 200
+// operationsMost are told apart, and of each the statementsOfEach with most of its time.
+const (
+	operationsMost   = 200
+	statementsOfEach = 5
+)
 
 // takeOperations gives each operation its sessions of a look.
 func (w *watch) takeOperations(l look) {
@@ -71,6 +76,7 @@ func (w *watch) ofOperations(all *measured, delta *counters.Delta) (found []Oper
 		o := Operation{ID: name, Ledger: m.ledger}
 		var s sources // what is missing is missing for all
 		o.Findings, _ = judge(&m, &s)
+		o.Statements = b.costliest(statementsOfEach)
 		found = append(found, o)
 	}
 	return found

@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
-	"plimsoll/lab/diagnose/condition"
+	"plimsoll/lab/diagnose/plan"
 )
 
 // said is what a server's diagnosis says, besides its findings.
@@ -142,21 +142,55 @@ func TestLedger_OfAnIdleServerHasNoLinesAndIsNotNull(t *testing.T) {
 // A scan has another reason than a missing index where an index begins with the column.
 func TestScans_TellAnIndexThatIsThere(t *testing.T) {
 	scans := grown(map[string]float64{"seq_scan": 500, "seq_tup_read": 100_000_000})
-	known := func(sql string) *measured {
-		m := plant(nil, scans, active(1, "", sql))
-		m.indexed = map[string]indexes{"public.t": {[]string{"id", "name"}, indexedBy("id", "name")}}
+	text := plan.Column{Name: "name", Type: "text", Plain: true}
+	table := &plan.Table{Name: "public.t", Plain: "t", Estimated: 200_000,
+		Columns: []plan.Column{{Name: "id", Type: "integer"}, text, {Name: "n", Type: "integer"}},
+		Indexes: []plan.Index{{Name: "t_id", First: "id", Valid: true, Method: "btree"},
+			{Name: "t_name", First: "name", Valid: true, Method: "btree", Ops: "text_ops", Locale: "C"}}}
+	other := *table
+	other.Indexes = []plan.Index{{Name: "t_name", First: "name", Valid: true, Method: "btree", Collation: "POSIX",
+		Other: true}}
+	known := func(sql string, table *plan.Table) *measured {
+		s := active(1, "", sql)
+		s.Role, s.Database = 7, 1
+		m := plant(nil, scans, s)
+		m.tables = map[string]*plan.Table{"public.t": table}
 		return m
 	}
-	for sql, want := range map[string]string{
-		"SELECT * FROM t WHERE id = 7": unusedIndex.name, "SELECT * FROM t WHERE lower(name) = 'x'": unusedIndex.name,
-		"SELECT * FROM t WHERE name::text = 'x'": unusedIndex.name, "SELECT * FROM t WHERE n > 7": wholeTables.name,
+	off := &Settings{}
+	off.ofUser(roleIn{0, 7}, "", "app", "enable_indexscan=off", nil)
+	generic := &Settings{}
+	generic.ofUser(roleIn{1, 7}, "shop", "app", "plan_cache_mode=force_generic_plan", nil)
+	others := &Settings{}
+	others.ofUser(roleIn{0, 8}, "", "nobody", "enable_indexscan=off", nil)
+	for _, c := range []struct {
+		sql, name, why string
+		table          *plan.Table
+		settings       *Settings
+	}{
+		{"SELECT * FROM t WHERE id = 7", plan.IndexNotUsed, "the planner thinks", table, others},
+		{"SELECT * FROM t WHERE lower(name) = 'x'", plan.IndexNotUsed, "on lower(name)", table, nil},
+		{"SELECT * FROM t WHERE id::text = 'x'", plan.IndexNotUsed, "converted to text", table, nil},
+		{"SELECT * FROM t WHERE id = 7", plan.IndexNotUsed, "enable_indexscan is off", table, off},
+		{"SELECT * FROM t WHERE id = $1", plan.IndexNotUsed, "generic plan of a prepared statement is for", table,
+			generic},
+		{"SELECT * FROM t WHERE name = 'x'", plan.IndexNotUsed, "under the collation POSIX", &other, nil},
+		{"SELECT * FROM t WHERE name LIKE '%x%'", plan.IndexNotUsed, "begins with a wildcard", table, nil},
+		{"WITH o AS MATERIALIZED (SELECT * FROM t) SELECT * FROM o WHERE id = 1", plan.IndexNotUsed, "MATERIALIZED",
+			table, nil},
+		{"SELECT * FROM t WHERE n > 7", wholeTables.name, "", table, nil},
 	} {
-		_, _, findings := said(known(sql))
-		if len(findings) == 0 || findings[0].Name != want || findings[0].Level != Problem {
-			t.Errorf("%s: %+v, want %s", sql, findings, want)
+		m := known(c.sql, c.table)
+		if c.settings != nil {
+			m.settings = c.settings
 		}
-		if _, missing, _ := said(known(sql)); strings.Contains(missing, "no statement that was seen reads") {
-			t.Errorf("%s: a statement was seen:\n%s", sql, missing)
+		_, missing, findings := said(m)
+		if len(findings) == 0 || findings[0].Name != c.name || findings[0].Level != Problem ||
+			!strings.Contains(findings[0].Title, c.why) {
+			t.Errorf("%s: %+v, want %s: %s", c.sql, findings, c.name, c.why)
+		}
+		if strings.Contains(missing, "no statement that was seen reads") {
+			t.Errorf("%s: a statement was seen:\n%s", c.sql, missing)
 		}
 	}
 }
@@ -270,13 +304,6 @@ func TestPrepared_IsNamed(t *testing.T) {
 			t.Errorf("also at work: %+v", f)
 		}
 	}
-}
-
-func indexedBy(columns ...string) (all []condition.Index) {
-	for _, c := range columns {
-		all = append(all, condition.Index{Name: "t_" + c, First: c, Valid: true})
-	}
-	return all
 }
 
 // Sessions that talk all the time are idle to the server.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type planned struct {
 	first, last []*plan.Plan
 	questions   []plan.Question
 	tables      map[string]*plan.Table // of the plans, and of the statements
+	volatile    map[string]bool        // functions that the statements name
 	missing     []Source
 }
 
@@ -43,7 +45,7 @@ func (w *watch) lookAtPlans(ctx context.Context, conn *pgx.Conn, ledgers []state
 	w.mu.Lock()
 	top := parts(w.book.texts(), plansMost)
 	w.mu.Unlock()
-	asker, why, err := plan.NewAsker(ctx, conn, w.trusted, withoutValues)
+	asker, why, err := plan.NewAsker(ctx, conn, w.trusted)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +142,8 @@ func unplanned(text string) bool {
 	return !begins("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "TABLE")(text)
 }
 
-// readPlans at the end: the second look, and what the catalogs know of the tables.
-func (w *watch) readPlans(ctx context.Context, conn *pgx.Conn, in *statement.Inside) error {
+// readPlans at the end: the second look, and what the catalogs know of the tables, also of those that were read whole.
+func (w *watch) readPlans(ctx context.Context, conn *pgx.Conn, in *statement.Inside, names []string) error {
 	var here []statement.Account
 	for _, l := range in.Accounts {
 		if in.Here(l) {
@@ -152,7 +154,6 @@ func (w *watch) readPlans(ctx context.Context, conn *pgx.Conn, in *statement.Ins
 	if err != nil {
 		return err
 	}
-	var names []string
 	for _, p := range last {
 		names = append(names, p.Names()...)
 	}
@@ -171,9 +172,17 @@ func (w *watch) readPlans(ctx context.Context, conn *pgx.Conn, in *statement.Ins
 	if tables, err = plan.Tables(ctx, conn, names); err != nil {
 		return err
 	}
+	words := map[string]bool{}
+	for _, l := range here {
+		maps.Copy(words, statement.Words(l.Text))
+	}
+	volatile, err := plan.Volatile(ctx, conn, slices.Sorted(maps.Keys(words)))
+	if err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.planned.last, w.planned.tables = last, tables
+	w.planned.last, w.planned.tables, w.planned.volatile = last, tables, volatile
 	return nil
 }
 
@@ -212,7 +221,7 @@ func (m *measured) addPlans(w *planned, s *sources) {
 					delete(c.Tables, name)
 				}
 			}
-			for _, r := range plan.ReadText(c, m.readWhole) {
+			for _, r := range plan.ReadText(c) {
 				m.remarks = append(m.remarks, remark{r, m.sampledAs(l.Text), nil})
 			}
 		}
@@ -258,12 +267,18 @@ func (m *measured) ledgerOf(key string) *statement.Account {
 
 func (m *measured) planContext(w *planned, l *statement.Account, p *plan.Plan, text string) plan.Context {
 	const workMem, hashMem = 4 << 20, 2 // PostgreSQL's own
-	c := plan.Context{Tables: map[string]*plan.Table{}, Text: text, WorkMem: workMem, HashMem: hashMem}
+	c := plan.Context{Tables: map[string]*plan.Table{}, Text: text, WorkMem: workMem, HashMem: hashMem,
+		Scanned: func(table string) bool {
+			return m.readWhole(table) && m.touchesAll(l, table) || m.indexWhole(l, table)
+		}, Settings: m.settingsOf(m.roleOf(text)), Volatile: w.volatile}
 	for name, t := range w.tables {
 		c.Tables[name] = t
 	}
 	if l != nil {
 		c.Rows, c.RowsRead, c.MeanMS = l.PerCall.Rows, l.PerCall.RowsRead, l.MeanMS
+		if l.Calls == nil {
+			c.RowsRead = m.rowsEach(l.Tables)
+		}
 	}
 	if p != nil {
 		if bytes := memoryOf(p.Settings["work_mem"]); bytes > 0 {
@@ -274,6 +289,22 @@ func (m *measured) planContext(w *planned, l *statement.Account, p *plan.Plan, t
 		}
 	}
 	return c
+}
+
+// rowsEach are the rows read of tables for each transaction of the server: a call of a statement that alone reads them
+// has as many at least, unless transactions have many calls; nil: not known.
+func (m *measured) rowsEach(tables []string) *float64 {
+	rows := 0.0
+	for _, table := range tables {
+		for _, column := range []string{"seq_tup_read", "idx_tup_fetch"} {
+			rows += valueOr(m.delta.Grew(counters.Tables, table, column), 0)
+		}
+	}
+	perS := m.transactions()
+	if perS == nil || *perS <= 0 || m.delta.For <= 0 {
+		return nil
+	}
+	return new(rows / (*perS * m.delta.For.Seconds()))
 }
 
 // memoryOf a setting as the server writes it; 0: it is none.
@@ -287,6 +318,34 @@ func memoryOf(text string) float64 {
 		}
 	}
 	return 0
+}
+
+// touchesAll says that a call of a statement touches enough blocks to have read a table as a whole, as far as they are
+// counted: another statement may have read it so.
+func (m *measured) touchesAll(l *statement.Account, table string) bool {
+	pages := m.delta.Now(counters.Tables, table, "relpages")
+	if l == nil || l.PerCall.Blocks == nil || pages == nil {
+		return true
+	}
+	return *l.PerCall.Blocks >= *pages/2
+}
+
+// indexWhole says that a statement reads most entries of an index of a table in each call: where it needs no other
+// column, that is a whole scan of a smaller table.
+func (m *measured) indexWhole(l *statement.Account, table string) bool {
+	const most = 0.5
+	entries := 0.0
+	for _, key := range m.delta.Keys(counters.Indexes) {
+		if strings.HasPrefix(key, table+".") {
+			entries += valueOr(m.delta.Grew(counters.Indexes, key, "tup_read"), 0)
+		}
+	}
+	if l != nil && l.Calls != nil {
+		each := entries / max(1, *l.Calls)
+		return each >= rowsPerScan.Value && each >= most*valueOr(m.delta.Now(counters.Tables, table, "reltuples"), 0)
+	}
+	perS := m.transactions() // of which it is one each time, or more
+	return perS != nil && *perS > 0 && entries >= rowsPerScan.Value**perS*m.ledger.ObservedS
 }
 
 // readWhole says that a table was read as a whole meanwhile.

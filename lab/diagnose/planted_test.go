@@ -162,7 +162,7 @@ func TestRun_DoesNotMissAnIndexThatIsThere(t *testing.T) {
 	execute(t, conn, "CREATE TABLE orders AS SELECT g AS id, g % 1000 AS customer FROM generate_series(1, 50000) g")
 	execute(t, conn, "CREATE INDEX orders_customer ON orders (customer); ANALYZE orders")
 	busy(t, dsn, "shop", "SELECT count(*) FROM orders WHERE customer::text = '7'")
-	d, f := finds(t, dsn, unusedIndex.name, 3*time.Second)
+	d, f := finds(t, dsn, indexNotUsed.name, 3*time.Second)
 	if said := f.Title + strings.Join(f.Evidence, " "); !strings.Contains(said, "index orders_customer") {
 		t.Errorf("%+v, want the index's name", f)
 	}
@@ -275,7 +275,8 @@ func TestRun_TellsWhoUsesTheProcessors(t *testing.T) {
 	if by[usedElsewhere] <= by[usedHere] || sum > *d.Host.Database*1.2+0.05 {
 		t.Errorf("%+v of %.2f, want most for sessions of other databases", d.Host.Server, *d.Host.Database)
 	}
-	if f := d.finding(NoReason); f == nil && d.finding(processorsElsewhere.name) == nil {
+	if d.finding(NoReason) == nil && d.finding(processorsElsewhere.name) == nil &&
+		d.finding("long-statements") == nil { // which its calls are where the machine is busy
 		t.Errorf("nothing tells what the time is spent on: %+v", d.Findings)
 	}
 }

@@ -298,7 +298,7 @@ func (s *ServerLog) add(message string) {
 	}
 	switch {
 	case strings.HasPrefix(message, "duration: "):
-		if p := plan.FromLog(message, withoutValues); p != nil {
+		if p := plan.FromLog(message); p != nil {
 			if s.Plans++; len(s.plans) < loggedPlansMost {
 				s.plans = append(s.plans, p)
 			}

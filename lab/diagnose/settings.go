@@ -15,6 +15,10 @@ import (
 type Settings struct {
 	Differ       []Setting `json:"differ"`
 	PerStatement []Setting `json:"per_statement"`
+	// DeadlockS is deadlock_timeout; 0: not known.
+	DeadlockS float64 `json:"deadlock_timeout_s"`
+	// LogMost is max_wal_size in bytes; 0: not known.
+	LogMost float64 `json:"max_wal_size_bytes"`
 }
 
 // Setting with the value that it has for somebody.
@@ -30,6 +34,7 @@ type Setting struct {
 
 	user  roleIn // 0: any
 	table string
+	boot  string // PostgreSQL's own value
 }
 
 func (s Setting) text() string {
@@ -38,6 +43,11 @@ func (s Setting) text() string {
 		server = " (others: " + s.Server + ")"
 	}
 	return fmt.Sprintf("%s = %s%s of %s: %s", s.Name, s.Value, server, s.Of, s.Says)
+}
+
+// holds for sessions of a role in a database.
+func (s Setting) holds(user roleIn) bool {
+	return (s.user.role == 0 || s.user.role == user.role) && (s.user.database == 0 || s.user.database == user.database)
 }
 
 const (
@@ -93,6 +103,8 @@ func readSettings(ctx context.Context, conn *pgx.Conn) (*Settings, error) {
 		return nil, fmt.Errorf("read settings of tables: %w", err)
 	}
 	s.ofServer(server)
+	s.LogMost = max(0, number(server["max_wal_size"].value)*(1<<20))
+	s.DeadlockS = max(0, number(server["deadlock_timeout"].value)/1000)
 	return s, nil
 }
 
@@ -110,7 +122,8 @@ func (s *Settings) ofUser(user roleIn, database, role, assignment string, server
 		of = "all roles"
 	}
 	others := server[name]
-	one := Setting{Name: name, Value: value, Server: others.value + others.unit, Of: of, user: user}
+	one := Setting{Name: name, Value: value, Server: others.value + others.unit, Of: of, user: user,
+		boot: others.boot}
 	if one.Says = perStatement(name, value, others.unit); one.Says != "" {
 		s.PerStatement = append(s.PerStatement, one)
 		return

@@ -58,21 +58,27 @@ func (s Setting) narrows() bool {
 	switch {
 	case strings.HasPrefix(s.Name, "enable_"):
 		return isOff(s.Value)
-	case s.Name == "join_collapse_limit" || s.Name == "from_collapse_limit":
-		return s.Value == "1"
-	case s.Name == "plan_cache_mode":
-		return s.Value != "auto"
-	case s.Name == "random_page_cost":
-		return number(s.Value) > 10
-	case s.Name == "seq_page_cost", s.Name == "cpu_index_tuple_cost":
-		return number(s.Value) > 10
-	case s.Name == "work_mem":
-		return strings.HasSuffix(strings.ToLower(s.Value), "kb") && number(s.Value) < 1024
 	case strings.HasPrefix(s.Name, "jit_"):
 		return number(s.Value) >= 0 && number(s.Value) < 1000
+	case s.Name == "join_collapse_limit" || s.Name == "from_collapse_limit":
+		return s.Value == "1"
+	case strings.HasPrefix(s.Name, "parallel_"):
+		return number(s.Value) >= 0 && number(s.Value)*costsApart < number(s.boot)
+	case strings.HasSuffix(s.Name, "_cost"):
+		return number(s.boot) > 0 && number(s.Value) > costsApart*number(s.boot)
+	case s.Name == "plan_cache_mode":
+		return s.Value != "auto"
+	case s.Name == "geqo_threshold":
+		return number(s.Value) < 6
+	case s.Name == "work_mem":
+		return strings.HasSuffix(strings.ToLower(s.Value), "kb") && number(s.Value) < 1024
 	}
 	return false
 }
+
+// costsApart: times that a cost must differ from PostgreSQL's own. A planner that thinks workers cheap starts too many;
+// one that thinks pages or rows dear avoids what reads them.
+const costsApart = 10
 
 func number(text string) float64 {
 	x, err := strconv.ParseFloat(strings.TrimRight(text, "kKmMgGtTbBs "), 64)

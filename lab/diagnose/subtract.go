@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose/plan"
 	"plimsoll/web"
@@ -31,6 +32,7 @@ type Difference struct {
 // Against is this system's ledger less that of another.
 type Against struct {
 	Source  string `json:"source"`
+	System  string `json:"system"`
 	Version string `json:"version"`
 	// Transactions a second; null: not counted.
 	OtherPerS   *float64     `json:"other_per_s"`
@@ -39,12 +41,15 @@ type Against struct {
 	Why         string       `json:"why,omitempty"` // there are none
 	// PlanChanges: statements that have another plan here than there.
 	PlanChanges []plan.Change `json:"plan_changes"`
+	// Notes on what no ledger has a place for.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Compare with the diagnosis of another system, which source names.
 func (d *Diagnosis) Compare(source string, other *Diagnosis) {
-	d.Against = &Against{Source: source, Version: other.Server.Version, OtherPerS: other.transactionsPerS(),
-		ThisPerS: d.transactionsPerS(), Differences: Subtract(d, other)}
+	d.Against = &Against{Source: source, System: "PostgreSQL", Version: other.Server.Version,
+		OtherPerS: other.transactionsPerS(),
+		ThisPerS:  d.transactionsPerS(), Differences: Subtract(d, other)}
 	d.Against.PlanChanges = append([]plan.Change{}, plan.Changes(plan.TwoRuns, other.Plans, d.Plans, matched,
 		plan.Generic)...)
 	for _, c := range d.Against.PlanChanges {
@@ -149,7 +154,7 @@ const differenceLeast = 0.01
 
 // Table of the differences that are large enough, and of the events below them.
 func (a *Against) Table() web.Table {
-	t := web.Table{Title: fmt.Sprintf("Milliseconds of a transaction, there (PostgreSQL %s) and here", a.Version),
+	t := web.Table{Title: fmt.Sprintf("Milliseconds of a transaction, there (%s %s) and here", a.System, a.Version),
 		Label: "Table of differences", Columns: []string{"part", "there", "here", "more"}, Names: true}
 	row := func(indent string, d Difference) {
 		if math.Abs(d.MoreMS) >= differenceLeast {
@@ -171,7 +176,7 @@ func (d *Diagnosis) againstText(b *strings.Builder) error {
 	if a == nil {
 		return nil
 	}
-	fmt.Fprintf(b, "\nAGAINST %s (PostgreSQL %s): milliseconds of a transaction\n", a.Source, a.Version)
+	fmt.Fprintf(b, "\nAGAINST %s (%s %s): milliseconds of a transaction\n", a.Source, a.System, a.Version)
 	if a.Why != "" {
 		fmt.Fprintf(b, "  %s\n", a.Why)
 		return nil
@@ -182,5 +187,8 @@ func (d *Diagnosis) againstText(b *strings.Builder) error {
 		return err
 	}
 	fmt.Fprintf(b, "  %s transactions a second there, %s here\n", text(a.OtherPerS, "%.0f"), text(a.ThisPerS, "%.0f"))
+	for _, note := range a.Notes {
+		b.WriteString(human.Hanging("  there  ", note, summaryWidth, 0))
+	}
 	return nil
 }

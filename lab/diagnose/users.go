@@ -21,6 +21,29 @@ func (b *book) addUser(s waits.Session, key eventKey, seconds float64) {
 	b.users[user] += seconds
 }
 
+// runners of a statement: one of the roles that send it, and its sessions as far as they were met.
+type runners struct {
+	user     roleIn
+	sessions map[int]bool
+}
+
+// sessionsMost of a statement are told apart.
+const sessionsMost = 200
+
+func (b *book) addRunner(s waits.Session, text string) {
+	r, known := b.runners[text]
+	if !known {
+		if len(b.runners) >= namesMost {
+			return
+		}
+		r = runners{roleIn{s.Database, s.Role}, map[int]bool{}}
+		b.runners[text] = r
+	}
+	if len(r.sessions) < sessionsMost {
+		r.sessions[s.PID] = true
+	}
+}
+
 // working are the classes that a setting of the planner, of memory or of the log can change.
 var working = append(slices.Clone(work), waits.WAL, waits.Standby)
 
@@ -33,6 +56,40 @@ func (b *book) during() *transfers {
 		return &b.checkpoint
 	}
 	return &b.between
+}
+
+// roleOf those who send a statement of the samples; 0: not known.
+func (m *measured) roleOf(text string) roleIn {
+	for _, one := range m.sampledAs(text) {
+		if r, known := m.book.runners[one]; known {
+			return r.user
+		}
+	}
+	return roleIn{}
+}
+
+// settingsOf a role in a database that are not the server's, the most special ones.
+func (m *measured) settingsOf(user roleIn) map[string]string {
+	all, ranks := map[string]string{}, map[string]int{}
+	if m.settings == nil {
+		return all
+	}
+	for _, s := range m.settings.Differ {
+		if s.table != "" || !s.holds(user) {
+			continue
+		}
+		rank := 1
+		if s.user.role != 0 {
+			rank += 2
+		}
+		if s.user.database != 0 {
+			rank++
+		}
+		if rank >= ranks[s.Name] {
+			all[s.Name], ranks[s.Name] = s.Value, rank
+		}
+	}
+	return all
 }
 
 // byCheckpoint is how much more sessions waited for disk and log while a checkpoint ran than between two, in seconds;

@@ -71,8 +71,7 @@ type watch struct {
 	queued            time.Duration     // what our session's process had waited for a processor
 	census            waits.Census      // with most sessions
 	background        background
-	settings          *Settings // nil: not read
-	indexed           map[string]indexes
+	settings          *Settings      // nil: not read
 	talking           float64        // idle sessions that were at work a moment before, added up over the censuses
 	ran               time.Duration  // what our session's process had run
 	lookRan           *time.Duration // for the last look; nil: not visible

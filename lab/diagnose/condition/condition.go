@@ -1,5 +1,5 @@
-// Package condition reads which columns of a table the condition of a statement compares with values, and whether an
-// index finds its rows: diagnosis and advice judge by the same.
+// Package condition reads conditions of statements and of plans: how they use a column, which columns of a table they
+// compare with values, and whether an index finds its rows. Diagnosis and advice judge by the same.
 package condition
 
 import (
@@ -9,22 +9,19 @@ import (
 	"strings"
 )
 
-// Kind of comparison, as a pattern of a column.
-type Kind string
+// Kind of comparison.
+type Kind int
 
-// Comparisons with values that an index on the column serves.
 const (
-	Equals Kind = `(?i)(?:^|[\s(.])%s"?%s"?\s*=\s*(?:\$[\d?]|\?|'|-?\d|any\b)`
-	Among  Kind = `(?i)(?:^|[\s(.])%s"?%s"?\s+in\s*\(`
-	// Wrapped in a function or a cast: no index on the column itself serves that.
-	Wrapped Kind = `(?i)(?:\w\(\s*%[1]s"?%[2]s"?\s*\)|[\s(.]%[1]s"?%[2]s"?\s*\)?\s*::\s*\w+)`
+	Equals Kind = iota // with a value, which an index on the column serves
+	Among              // with some values, which it serves, too
 )
 
 var (
 	compound = regexp.MustCompile(`(?i)\b(union|intersect|except)\b`)
 	joined   = regexp.MustCompile(`(?i)\bjoin\b|,\s*(lateral\s+)?\w+\s+(as\s+)?\w+\s+where`)
 	fromOne  = `(?i)\b(?:from|update)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?(?:\s|;|$)`
-	named    = `(?i)\b(?:from|join|update|,)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?\s+(?:as\s+)?(\w+)`
+	aliased  = `(?i)\b(?:from|join|update|,)\s+(?:only\s+)?(?:"?\w+"?\.)?"?%s"?\s+(?:as\s+)?(\w+)`
 	notNames = regexp.MustCompile(`(?i)^(where|join|left|right|inner|full|cross|natural|on|using|set|order|` +
 		`group|limit)$`)
 	orWord = regexp.MustCompile(`(?i)\bor\b`)
@@ -34,12 +31,12 @@ var (
 // the table's name or alias before it.
 func Columns(sql, table string, columns []string, kind Kind) (found []string) {
 	name := regexp.QuoteMeta(table)
-	before := ""
+	before := qualifier
 	switch {
 	case compound.MatchString(sql):
 		return nil
 	case joined.MatchString(sql):
-		alias := regexp.MustCompile(fmt.Sprintf(named, name)).FindStringSubmatch(sql)
+		alias := regexp.MustCompile(fmt.Sprintf(aliased, name)).FindStringSubmatch(sql)
 		if alias == nil {
 			return nil
 		}
@@ -56,8 +53,7 @@ func Columns(sql, table string, columns []string, kind Kind) (found []string) {
 	}
 	condition = withoutAlternatives(condition)
 	for _, c := range columns {
-		pattern := fmt.Sprintf(string(kind), before, regexp.QuoteMeta(c))
-		if regexp.MustCompile(pattern).MatchString(" " + condition) {
+		if kind.pattern(before, c).MatchString(condition) {
 			found = append(found, c)
 		}
 	}
@@ -66,33 +62,12 @@ func Columns(sql, table string, columns []string, kind Kind) (found []string) {
 
 // withoutAlternatives is a condition without the operands of OR, for which one index finds no row sooner.
 func withoutAlternatives(condition string) string {
-	levels := [][]byte{nil} // of parentheses
-	leave := func() {
-		last := len(levels) - 1
-		group := levels[last]
-		if orWord.Match(group) {
-			group = nil
+	return folded(condition, func(inner string) string {
+		if orWord.MatchString(inner) {
+			return ""
 		}
-		levels = levels[:last]
-		levels[last-1] = slices.Concat(levels[last-1], []byte("("), group, []byte(")"))
-	}
-	for i := range len(condition) {
-		switch c := condition[i]; {
-		case c == '(':
-			levels = append(levels, nil)
-		case c == ')' && len(levels) > 1:
-			leave()
-		default:
-			levels[len(levels)-1] = append(levels[len(levels)-1], c)
-		}
-	}
-	for len(levels) > 1 { // the text was cut off
-		leave()
-	}
-	if orWord.Match(levels[0]) {
-		return ""
-	}
-	return string(levels[0])
+		return inner
+	})
 }
 
 // CutFold cuts a text at a word, written in lower case here and in any case there.

@@ -18,15 +18,28 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: %q, want %q", sql, got, want)
 		}
 	}
-	for sql, want := range map[string]string{
-		"SELECT * FROM orders WHERE lower(customer) = ?":        "customer",
-		"SELECT * FROM orders WHERE customer::text = ?":         "customer",
-		"SELECT * FROM orders o, lines l WHERE date(o.day) = ?": "day",
-		"SELECT * FROM orders WHERE customer = ?":               "",
+}
+
+// Diagnosis and advice read a condition by the same words.
+func TestOf(t *testing.T) {
+	for text, want := range map[string]Use{
+		"customer = $1":              {Operator: "=", Equal: true},
+		"lower(customer) = ?":        {Function: "lower", Operator: "="},
+		"o.customer::text = ?":       {Cast: "text", Operator: "="},
+		"customer + 1 = ?":           {Sum: "+"},
+		"customer = next_one(?)":     {Operator: "=", Against: "next_one"},
+		"customer = (?)":             {Operator: "="},
+		"o.customer IN (?, ?)":       {Operator: "in", Among: true},
+		"customer = l.customer":      {Operator: "="},
+		"\"customer\" LIKE ?":        {Operator: "like"},
+		"customer = ? COLLATE \"C\"": {Operator: "=", Equal: true, Collate: "C"},
 	} {
-		if got := strings.Join(Columns(sql, "orders", columns, Wrapped), " "); got != want {
-			t.Errorf("wrapped in %s: %q, want %q", sql, got, want)
+		if got, found := Of(text, "customer"); got != want || !found {
+			t.Errorf("%s: %+v, want %+v", text, got, want)
 		}
+	}
+	if got, found := Of("customers = 1", "customer"); found {
+		t.Errorf("%+v of another column", got)
 	}
 }
 

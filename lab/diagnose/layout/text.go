@@ -12,17 +12,6 @@ import (
 
 func duration(ns float64) string { return human.Took(time.Duration(ns)) }
 
-// Worst of the verdicts.
-func (r *Report) Worst() Verdict {
-	worst := Trustworthy
-	for _, i := range r.Items {
-		if i.Verdict == Harmful || i.Verdict == Odd && worst != Harmful {
-			worst = i.Verdict
-		}
-	}
-	return worst
-}
-
 // Text for a terminal.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder

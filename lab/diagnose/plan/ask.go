@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/sqltext"
 )
 
 // Question is a statement whose plan is wanted.
@@ -26,16 +27,14 @@ type Question struct {
 
 // Asker asks one server for plans.
 type Asker struct {
-	conn          *pgx.Conn
-	version       int
-	withoutValues func(string) string
+	conn    *pgx.Conn
+	version int
 }
 
 // NewAsker for a database. The reason why it must not ask for plans is not empty where somebody may have planted what
 // planning runs: trusted are roles that the user answers for.
-func NewAsker(ctx context.Context, conn *pgx.Conn, trusted []string, withoutValues func(string) string) (a *Asker,
-	why string, err error) {
-	a = &Asker{conn: conn, withoutValues: withoutValues}
+func NewAsker(ctx context.Context, conn *pgx.Conn, trusted []string) (a *Asker, why string, err error) {
+	a = &Asker{conn: conn}
 	if err = conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&a.version); err != nil {
 		return nil, "", fmt.Errorf("inspect the server: %w", err)
 	}
@@ -67,7 +66,6 @@ var (
 
 var (
 	plannable   = regexp.MustCompile(`(?is)^[\s(]*(SELECT|WITH|INSERT|UPDATE|DELETE|MERGE|VALUES|TABLE)\b`)
-	leading     = regexp.MustCompile(`(?s)^\s*(/\*.*?\*/|--[^\n]*\n)`)
 	placeholder = regexp.MustCompile(`\$(\d+)`)
 	// typed literals, of which the counters keep a type before a placeholder, which is no SQL.
 	typedLiteral = regexp.MustCompile(`(?i)\b(interval|date|timestamptz|timestamp|time)\s+(\$\d+)`)
@@ -76,14 +74,7 @@ var (
 // prepare the text of a question: one statement that can be planned. No two statements are without a semicolon, so
 // none may be in it, not even within quotes.
 func (q Question) prepare() (text string, parameters int, err error) {
-	text = strings.TrimRight(strings.TrimSpace(q.Text), "; \t\n")
-	for {
-		rest := leading.ReplaceAllString(text, "")
-		if rest == text {
-			break
-		}
-		text = strings.TrimSpace(rest)
-	}
+	text = strings.TrimRight(sqltext.WithoutLead(strings.TrimSpace(q.Text)), "; \t\n")
 	switch {
 	case strings.Contains(text, ";"):
 		return "", 0, errNotOne
@@ -140,11 +131,11 @@ func (a *Asker) Ask(ctx context.Context, q Question) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := parse(answer, a.withoutValues)
+	p, err := parse(answer)
 	if err != nil {
 		return nil, err
 	}
-	p.Statement, p.How, p.At, p.Role = a.withoutValues(q.Text), how, time.Now(), as.role
+	p.Statement, p.How, p.At, p.Role = sqltext.WithoutValues(q.Text), how, time.Now(), as.role
 	return p, nil
 }
 

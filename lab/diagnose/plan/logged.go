@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"plimsoll/ground/postgres/sqltext"
 )
 
 var (
@@ -15,7 +17,7 @@ var (
 )
 
 // FromLog is the plan in a line of auto_explain, in the formats text and json; nil: the line is none.
-func FromLog(message string, withoutValues func(string) string) *Plan {
+func FromLog(message string) *Plan {
 	m := loggedLine.FindStringSubmatch(message)
 	if m == nil {
 		return nil
@@ -24,10 +26,10 @@ func FromLog(message string, withoutValues func(string) string) *Plan {
 	var p *Plan
 	if strings.HasPrefix(strings.TrimSpace(body), "{") {
 		var err error
-		if p, err = parse([]byte(body), withoutValues); err != nil {
+		if p, err = parse([]byte(body)); err != nil {
 			return nil
 		}
-	} else if p = parseText(body, withoutValues); p == nil {
+	} else if p = parseText(body); p == nil {
 		return nil
 	}
 	ms, err := strconv.ParseFloat(m[1], 64)
@@ -39,7 +41,7 @@ func FromLog(message string, withoutValues func(string) string) *Plan {
 }
 
 // parseText reads the tree by its indents.
-func parseText(body string, withoutValues func(string) string) *Plan {
+func parseText(body string) *Plan {
 	_, body, found := strings.Cut(body, "Query Text: ")
 	if !found {
 		return nil
@@ -87,8 +89,8 @@ func parseText(body string, withoutValues func(string) string) *Plan {
 	if p.root.Type == "" {
 		return nil
 	}
-	p.Statement, p.Cost, p.Rows = withoutValues(strings.Join(query, " ")), p.root.Cost, p.root.Rows
-	p.Lines = p.root.lines(0, withoutValues)
+	p.Statement, p.Cost, p.Rows = sqltext.WithoutValues(strings.Join(query, " ")), p.root.Cost, p.root.Rows
+	p.Lines = p.root.lines(0)
 	return p
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"plimsoll/ground/postgres/sqltext"
 )
 
 // Plan of a statement.
@@ -44,9 +46,11 @@ type Remark struct {
 	Table string `json:"table,omitempty"`
 	Index string `json:"index,omitempty"`
 	// Strong: reason enough for a slow statement. Others explain, and are no findings by themselves.
-	Strong bool     `json:"strong"`
-	Text   string   `json:"text"`
-	Next   []string `json:"next"`
+	Strong bool `json:"strong"`
+	// Why an index is not used.
+	Why  string   `json:"why,omitempty"`
+	Text string   `json:"text"`
+	Next []string `json:"next"`
 }
 
 // node of EXPLAIN's JSON.
@@ -90,7 +94,7 @@ const bytesMost = 8 << 20
 var errTooLarge = errors.New("its plan is larger than 8 MB")
 
 // parse EXPLAIN's answer, or what auto_explain wrote.
-func parse(text []byte, withoutValues func(string) string) (*Plan, error) {
+func parse(text []byte) (*Plan, error) {
 	if len(text) > bytesMost {
 		return nil, errTooLarge
 	}
@@ -104,9 +108,9 @@ func parse(text []byte, withoutValues func(string) string) (*Plan, error) {
 	if one.Settings == nil {
 		one.Settings = map[string]string{}
 	}
-	p := &Plan{Statement: withoutValues(one.Query), Settings: one.Settings, Cost: one.Plan.Cost, Rows: one.Plan.Rows,
-		JIT: one.JIT != nil, Remarks: []Remark{}, root: one.Plan}
-	p.Lines = p.root.lines(0, withoutValues)
+	p := &Plan{Statement: sqltext.WithoutValues(one.Query), Settings: one.Settings, Cost: one.Plan.Cost,
+		Rows: one.Plan.Rows, JIT: one.JIT != nil, Remarks: []Remark{}, root: one.Plan}
+	p.Lines = p.root.lines(0)
 	return p, nil
 }
 
@@ -114,12 +118,12 @@ func parse(text []byte, withoutValues func(string) string) (*Plan, error) {
 const linesMost = 60
 
 // lines of the tree for people.
-func (n node) lines(depth int, withoutValues func(string) string) []string {
+func (n node) lines(depth int) []string {
 	line := strings.Repeat("  ", depth) + n.name()
 	for _, c := range []struct{ what, text string }{{"index", n.IndexCond}, {"hash", n.HashCond},
 		{"merge", n.MergeCond}, {"join filter", n.JoinFilter}, {"filter", n.Filter}, {"once", n.OneTime}} {
 		if c.text != "" {
-			line += fmt.Sprintf("; %s %s", c.what, cut(withoutValues(c.text)))
+			line += fmt.Sprintf("; %s %s", c.what, cut(sqltext.WithoutValues(c.text)))
 		}
 	}
 	line += fmt.Sprintf("  (rows %.0f, cost %.0f)", n.Rows, n.Cost)
@@ -128,7 +132,7 @@ func (n node) lines(depth int, withoutValues func(string) string) []string {
 		if len(all) >= linesMost {
 			break
 		}
-		all = append(all, child.lines(depth+1, withoutValues)...)
+		all = append(all, child.lines(depth+1)...)
 	}
 	return all[:min(linesMost, len(all))]
 }

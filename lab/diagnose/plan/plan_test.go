@@ -31,7 +31,7 @@ func asker(t *testing.T, dsn string, trusted ...string) (*Asker, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close(context.WithoutCancel(ctx)) })
-	a, why, err := NewAsker(ctx, conn, trusted, strings.TrimSpace)
+	a, why, err := NewAsker(ctx, conn, trusted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,16 +59,23 @@ func remarks(t *testing.T, a *Asker, q Question) (*Plan, []Remark) {
 	if tables, err = Tables(ctx, a.conn, names); err != nil {
 		t.Fatal(err)
 	}
-	p.Read(Context{Tables: tables, Text: q.Text, WorkMem: 4 << 20, HashMem: 2})
+	words := strings.FieldsFunc(q.Text, func(r rune) bool { return r == ' ' || r == '(' })
+	volatile, err := Volatile(ctx, a.conn, words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Read(Context{Tables: tables, Text: q.Text, Volatile: volatile, WorkMem: 4 << 20, HashMem: 2})
 	return p, p.Remarks
 }
 
 const stockSQL = `CREATE TABLE stock (id int PRIMARY KEY, code text COLLATE "en-x-icu", name text,
-		at timestamptz, n int);
-	INSERT INTO stock SELECT n, 'c' || n, 'Name ' || n, '2026-01-01'::timestamptz + n * '1 minute'::interval, n % 7
-		FROM generate_series(1, 20000) n;
+		at timestamptz, n int, bin text, part text);
+	INSERT INTO stock SELECT n, 'c' || n, 'Name ' || n, '2026-01-01'::timestamptz + n * '1 minute'::interval, n % 7,
+		'b' || n, 'p' || n FROM generate_series(1, 20000) n;
 	CREATE INDEX stock_code ON stock (code); CREATE INDEX stock_name ON stock (name);
-	CREATE INDEX stock_at ON stock (at);
+	CREATE INDEX stock_at ON stock (at); CREATE INDEX stock_bin ON stock (bin COLLATE "C");
+	CREATE FUNCTION one_of() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+	CREATE INDEX stock_part ON stock (part text_pattern_ops);
 	CREATE TABLE days (day date, n int) PARTITION BY RANGE (day);
 	DO $$ BEGIN FOR i IN 1..12 LOOP EXECUTE format(
 		'CREATE TABLE days_%s PARTITION OF days FOR VALUES FROM (%L) TO (%L)',
@@ -94,6 +101,14 @@ func TestRead_NamesWhyAnIndexIsNotUsed(t *testing.T) {
 			"the condition is on date_trunc(day)"},
 		{"PartitionsWithoutKey", "SELECT * FROM days WHERE n = $1", AllPartitions, "has no condition on day"},
 		{"Offset", "SELECT * FROM stock ORDER BY id LIMIT 10 OFFSET 15000", DeepOffset, "a call skips 15000 rows"},
+		{"CollationOfTheIndex", "SELECT * FROM stock WHERE bin = $1", IndexNotUsed, "under the collation C"},
+		{"Wildcard", "SELECT * FROM stock WHERE part LIKE '%12%'", IndexNotUsed, "begins with a wildcard"},
+		{"KeptApart", "WITH own AS MATERIALIZED (SELECT * FROM stock) SELECT * FROM own WHERE id = $1", IndexNotUsed,
+			"is MATERIALIZED"},
+		{"NotKeptApart", "WITH own AS NOT MATERIALIZED (SELECT * FROM stock) SELECT * FROM own WHERE id = $1", "", ""},
+		{"Volatile", "SELECT * FROM stock WHERE id = one_of()", IndexNotUsed, "one_of(), which is VOLATILE"},
+		{"AllRows", "SELECT count(*) FROM stock", AllRows, "reads all 20000 rows"},
+		{"Extreme", "SELECT max(id) FROM stock", "", ""},
 		{"NoIndex", "SELECT * FROM stock WHERE n * 2 = $1", FilterRemoves, "reads all 20000 rows"},
 		{"Spill", "SELECT * FROM stock a, stock b ORDER BY a.n", Spills, "temporary files"},
 		{"IndexUsed", "SELECT * FROM stock WHERE name = $1", "", ""},
@@ -238,7 +253,7 @@ func TestFromLog(t *testing.T) {
 		"rows=70 width=4)\n        Filter: (x = 1)\n  ->  Hash  (cost=1.00..2.00 rows=3 width=4)\n        ->  Index " +
 		"Scan " +
 		"using b_n on b  (cost=0.00..2.00 rows=3 width=4)\n"
-	p := FromLog(text, strings.TrimSpace)
+	p := FromLog(text)
 	if p == nil || *p.MS != 12.5 || p.How != Logged || len(p.root.Plans) != 2 ||
 		p.root.Plans[1].Plans[0].Index != "b_n" || p.root.Plans[0].Filter != "(x = 1)" ||
 		!strings.HasPrefix(p.Statement, "SELECT * FROM a") {
@@ -247,11 +262,11 @@ func TestFromLog(t *testing.T) {
 	const inJSON = `duration: 99.000 ms  plan:
 { "Query Text": "SELECT * FROM a JOIN b USING (n)", "Plan": { "Node Type": "Nested Loop", "Plans": [
 	{ "Node Type": "Seq Scan", "Relation Name": "a" }] } }`
-	q := FromLog(inJSON, strings.TrimSpace)
+	q := FromLog(inJSON)
 	if q == nil || *q.MS != 99 || q.root.Type != "Nested Loop" {
 		t.Fatalf("%+v", q)
 	}
-	if FromLog("duration: 1.0 ms  statement: SELECT 1", strings.TrimSpace) != nil {
+	if FromLog("duration: 1.0 ms  statement: SELECT 1") != nil {
 		t.Error("a statement is taken for a plan")
 	}
 	if all := LoggedChanges([]*Plan{p, q}, strings.TrimSpace); len(all) != 1 ||

@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
+
+	"plimsoll/lab/diagnose/condition"
 )
 
 // Context of reading a plan: what is known beside it. Nil is not known.
@@ -17,6 +18,12 @@ type Context struct {
 	Rows, RowsRead, MeanMS *float64
 	WorkMem                float64 // bytes
 	HashMem                float64 // times work_mem
+	// Settings of the role and database that run it, other than the server's. Of a plan they are its own.
+	Settings map[string]string
+	// Volatile functions, by name.
+	Volatile map[string]bool
+	// Scanned says that a table was read as a whole meanwhile; nil: not known.
+	Scanned func(table string) bool
 }
 
 // Read a plan for what makes it slow.
@@ -25,8 +32,10 @@ func (p *Plan) Read(c Context) {
 	p.partitions(c)
 	p.spills(c)
 	p.loops()
-	if r := OffsetOf(c); r != nil {
-		p.add(*r)
+	for _, r := range []*Remark{OffsetOf(c), allRowsOf(c), fineStatistics(c)} {
+		if r != nil {
+			p.add(*r)
+		}
 	}
 	const sooner = 200
 	if p.JIT && c.MeanMS != nil && *c.MeanMS < sooner {
@@ -55,7 +64,12 @@ func (p *Plan) add(r Remark) {
 // scans of whole tables of which the condition keeps little.
 func (p *Plan) scans(n *node, c Context) {
 	t := c.Tables[n.table()]
-	if t == nil || n.Type != "Seq Scan" || n.Filter == "" {
+	byIndex := n.IndexCond == "" && n.Filter != "" && (n.Type == "Index Scan" || n.Type == "Index Only Scan")
+	if t == nil || n.Type != "Seq Scan" && !byIndex {
+		return
+	}
+	if n.Filter == "" {
+		p.fenced(t, c)
 		return
 	}
 	rows := max(t.Estimated, t.Counted)
@@ -63,8 +77,13 @@ func (p *Plan) scans(n *node, c Context) {
 		return
 	}
 	kept := n.Rows / rows
-	if r := t.unused(n.Filter, c.Text, p.Settings, kept); r != nil {
-		p.add(*r)
+	if c.scans(t.Name) { // a generic plan is not always the one that runs
+		q := asked{condition: n.Filter, text: c.Text, settings: p.Settings, volatile: c.Volatile,
+			expected: kept, generic: p.How == Generic,
+			given: c.Rows, rows: rows}
+		if r := t.unused(q); r != nil {
+			p.add(*r)
+		}
 	}
 	const little = 0.01
 	if kept <= little {
@@ -73,6 +92,18 @@ func (p *Plan) scans(n *node, c Context) {
 			"keeps about %.0f", rows, t.Name, n.Rows), Next: []string{"an index on the columns of the filter: " +
 			"plimsoll " +
 			"advise --for 1m    names it"}})
+	}
+}
+
+// fenced: a WITH query that is MATERIALIZED reads the whole table, and the condition comes behind it.
+func (p *Plan) fenced(t *Table, c Context) {
+	where, found := conditionsOf(c.Text)
+	if !found || !keptApart(c.Text, t.Plain) || !c.scans(t.Name) || max(t.Estimated, t.Counted) < rowsLeast {
+		return
+	}
+	if r := t.unused(asked{condition: where, text: c.Text, settings: p.Settings, volatile: c.Volatile,
+		expected: -1}); r != nil {
+		p.add(*r)
 	}
 }
 
@@ -108,22 +139,22 @@ func (p *Plan) partitions(c Context) {
 }
 
 // unpruned says why a condition leaves no partition out; nil: it may, once its values are known.
-func (t *Table) unpruned(condition string) *Remark {
+func (t *Table) unpruned(where string) *Remark {
 	if t.Key == "" || t.Partitions < partitionsLeast {
 		return nil
 	}
-	u, found := usesOf(condition, t.Key)
+	u, found := condition.Of(where, t.Key)
 	why := "the statement has no condition on " + t.Key + ", by which it is divided"
 	next := "give the statement a condition on " + t.Key
 	column := t.column(t.Key)
 	switch {
-	case found && u.function != "":
-		why = fmt.Sprintf("the condition is on %s(%s), not on the key itself", u.function, t.Key)
+	case found && u.Function != "":
+		why = fmt.Sprintf("the condition is on %s(%s), not on the key itself", u.Function, t.Key)
 		next = "compare " + t.Key + " itself, with a range"
-	case found && column != nil && column.converts(u.cast):
-		why = fmt.Sprintf("the condition converts the key %s to %s", t.Key, u.cast)
+	case found && column != nil && column.converts(u.Cast):
+		why = fmt.Sprintf("the condition converts the key %s to %s", t.Key, u.Cast)
 		next = "give the value the type of the key: " + column.Type
-	case found && u.sum != "" && !u.bare():
+	case found && u.Sum != "" && !u.Bare():
 		why, next = "the condition computes with the key "+t.Key, "compute with the value, not with the key"
 	case found:
 		return nil
@@ -172,7 +203,7 @@ func (p *Plan) loops() {
 	})
 }
 
-var offsetWord = regexp.MustCompile(`(?i)\boffset\s+(\d+|\$\d+|\?)`)
+var offsetWord = regexp.MustCompile(`(?i)\boffset\s+(\d+|\$[\d?]+|\?)`)
 
 // OffsetOf a statement that reads many rows to give few: page by page from the beginning.
 func OffsetOf(c Context) *Remark {
@@ -186,43 +217,69 @@ func OffsetOf(c Context) *Remark {
 	switch {
 	case err == nil && n >= deep:
 		said = fmt.Sprintf("a call skips %d rows", n)
+	case c.RowsRead != nil && c.Rows == nil && *c.RowsRead >= deep:
+		said = fmt.Sprintf("a call reads %.0f rows at least", *c.RowsRead)
 	case c.RowsRead != nil && c.Rows != nil && *c.RowsRead >= deep && *c.RowsRead >= each*max(1, *c.Rows):
 		said = fmt.Sprintf("a call reads %.0f rows and gives %.0f", *c.RowsRead, *c.Rows)
 	default:
 		return nil
 	}
-	return &Remark{Name: DeepOffset, Strong: true, Text: "OFFSET reads and drops all rows before the page: " + said,
+	table := ""
+	if names := sortedNames(c.Tables); len(names) == 1 {
+		table = names[0]
+	}
+	return &Remark{Name: DeepOffset, Table: table, Strong: true, Text: "OFFSET reads and drops all rows before the " +
+		"page: " + said,
 		Next: []string{"page by key: WHERE (sort columns) > (those of the last row shown) ORDER BY … LIMIT n, with " +
 			"an index " +
 			"on the sort columns"}}
 }
 
 // ReadText is what the text of a statement tells where its plan cannot be had: conditions that no index serves, on
-// tables that are read as a whole.
-func ReadText(c Context, scanned func(table string) bool) (all []Remark) {
-	_, condition, found := cutFold(c.Text, "where")
+// tables that are read as a whole, partitions that no condition leaves out, and rows that nobody wanted.
+func ReadText(c Context) (all []Remark) {
+	where, found := conditionsOf(c.Text)
+	_, from, reads := condition.CutFold(c.Text, "from")
 	for _, t := range c.Tables {
-		if found && scanned(t.Name) && max(t.Estimated, t.Counted) >= rowsLeast {
-			if r := t.alone(c.Tables).unused(condition, c.Text, nil, -1); r != nil {
+		if found && c.scans(t.Name) && max(t.Estimated, t.Counted) >= rowsLeast {
+			q := asked{condition: where, text: c.Text, settings: c.Settings, volatile: c.Volatile,
+				expected: -1}
+			if r := t.alone(c.Tables).unused(q); r != nil {
 				all = append(all, *r)
 			}
 		}
-		if t.Kind == "p" {
-			if r := t.unpruned(condition); r != nil {
+		if t.Kind == "p" && reads {
+			if r := t.unpruned(from); r != nil {
 				all = append(all, *r)
 			}
 		}
 	}
-	if r := OffsetOf(c); r != nil {
-		all = append(all, *r)
+	for _, r := range []*Remark{OffsetOf(c), allRowsOf(c), fineStatistics(c)} {
+		if r != nil {
+			all = append(all, *r)
+		}
 	}
 	return all
 }
 
+// conditionsOf the joins and the WHERE of a text.
+func conditionsOf(text string) (conditions string, found bool) {
+	if _, conditions, found = condition.CutFold(text, " on "); !found {
+		_, conditions, found = condition.CutFold(text, "where")
+	}
+	for _, behind := range []string{" group by ", " order by "} {
+		conditions, _, _ = condition.CutFold(conditions, behind)
+	}
+	return conditions, found
+}
+
+// scans says that a table was read as a whole meanwhile, as far as that is known.
+func (c Context) scans(table string) bool { return c.Scanned == nil || c.Scanned(table) }
+
 // alone is the table with those of its indexes alone whose first column no other table of the statement has.
 func (t *Table) alone(all map[string]*Table) *Table {
 	one := *t
-	one.indexes = slices.DeleteFunc(slices.Clone(t.indexes), func(i tableIndex) bool {
+	one.Indexes = slices.DeleteFunc(slices.Clone(t.Indexes), func(i Index) bool {
 		for _, other := range all {
 			if other.Name != t.Name && other.Parent != t.Name && other.Name != t.Parent &&
 				other.Parent != cmp.Or(t.Parent, "none") && other.column(i.First) != nil {
@@ -232,12 +289,4 @@ func (t *Table) alone(all map[string]*Table) *Table {
 		return false
 	})
 	return &one
-}
-
-func cutFold(text, word string) (before, after string, found bool) {
-	i := strings.Index(strings.ToLower(text), word)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(word):], true
 }

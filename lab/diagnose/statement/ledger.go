@@ -37,6 +37,11 @@ type Account struct {
 
 	Unavailable []Missing `json:"unavailable"`
 
+	// EachRow is what runs for each row: triggers, and what calls functions: policies, checks, indexes, defaults.
+	EachRow []Runs `json:"-"`
+	// Own are functions of the database's users that its text names.
+	Own []Own `json:"-"`
+
 	key   id
 	role  uint32 // whom policies concern; 0: not known
 	words map[string]bool
@@ -89,6 +94,15 @@ type Function struct {
 	SelfS  float64 `json:"self_s"`
 }
 
+// Runs is a trigger or a policy of a table, by its kind and name, and the functions that it calls.
+type Runs struct{ Kind, Name, Table, Function string }
+
+// Own is a function that somebody wrote. It catches errors in a loop: each turn is a subtransaction.
+type Own struct {
+	Name    string
+	Catches bool
+}
+
 // Totals of all statements that the server counted. Null is not known.
 type Totals struct {
 	LastedS float64  `json:"lasted_s"`
@@ -111,6 +125,9 @@ type Inside struct {
 	// Hidden reads, the largest first.
 	Hidden []Hidden
 
+	// Toast are the blocks touched of values that are stored apart, by table.
+	Toast map[string]float64
+
 	functions map[string]function
 	tables    map[string]table
 	server    Server
@@ -129,6 +146,7 @@ const (
 // Between two readings of the same server. Statements carry no text yet: Describe reads those of the few.
 func Between(before, after *Reading) *Inside {
 	in := &Inside{Missing: after.missing, functions: map[string]function{}, tables: map[string]table{},
+		Toast:  map[string]float64{},
 		server: after.server, schema: after.schema, top: after.top}
 	for name, now := range after.functions {
 		was := before.functions[name]
@@ -143,6 +161,9 @@ func Between(before, after *Reading) *Inside {
 			continue
 		}
 		in.tables[name] = table{grew(was.rows, now.rows), grew(was.toast, now.toast)}
+		if blocks := in.tables[name].toast; blocks > 0 {
+			in.Toast[name] = blocks
+		}
 	}
 	if after.schema == "" || before.schema == "" {
 		return in

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/ground/postgres/sqltext"
 )
 
 //go:embed objects.sql
@@ -30,11 +33,11 @@ const textMost = 20_000
 
 // Describe the few: their texts without values, and what runs within them. Statements that were sampled alone may be
 // among the ledgers already.
-func (in *Inside) Describe(ctx context.Context, conn *pgx.Conn, withoutValues func(string) string) error {
+func (in *Inside) Describe(ctx context.Context, conn *pgx.Conn) error {
 	for _, step := range []func() error{
-		func() error { return in.texts(ctx, conn, withoutValues) },
+		func() error { return in.texts(ctx, conn) },
 		func() error { return in.names(ctx, conn) },
-		func() error { return in.uses(ctx, conn, withoutValues) },
+		func() error { return in.uses(ctx, conn) },
 	} {
 		err := step()
 		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && ctx.Err() == nil {
@@ -49,7 +52,7 @@ func (in *Inside) Describe(ctx context.Context, conn *pgx.Conn, withoutValues fu
 }
 
 // texts of the ledgers, and of the others as far as they were counted.
-func (in *Inside) texts(ctx context.Context, conn *pgx.Conn, withoutValues func(string) string) error {
+func (in *Inside) texts(ctx context.Context, conn *pgx.Conn) error {
 	if in.schema == "" {
 		return nil
 	}
@@ -80,7 +83,7 @@ func (in *Inside) texts(ctx context.Context, conn *pgx.Conn, withoutValues func(
 		for i := range all {
 			if all[i].Source == FromCounters {
 				all[i].sent = texts[all[i].key]
-				all[i].Text = withoutValues(all[i].sent)
+				all[i].Text = sqltext.WithoutValues(all[i].sent)
 			}
 		}
 	}
@@ -144,7 +147,7 @@ func Words(sql string) map[string]bool {
 // wordsMost are looked up, and those of one statement more.
 const wordsMost = 4000
 
-func (in *Inside) uses(ctx context.Context, conn *pgx.Conn, withoutValues func(string) string) error {
+func (in *Inside) uses(ctx context.Context, conn *pgx.Conn) error {
 	words := map[string]bool{}
 	for _, all := range [][]Account{in.Accounts, in.others} {
 		for i := range all {
@@ -164,7 +167,7 @@ func (in *Inside) uses(ctx context.Context, conn *pgx.Conn, withoutValues func(s
 	var o object
 	if _, err = pgx.ForEachRow(found, []any{&o.Named, &o.Name, &o.Kind, &o.Object, &o.Events, &o.Function, &o.Owner,
 		&o.Detail}, func() error {
-		o.Detail = withoutValues(o.Detail)
+		o.Detail = sqltext.WithoutValues(o.Detail)
 		all = append(all, o)
 		return nil
 	}); err != nil {
@@ -176,6 +179,14 @@ func (in *Inside) uses(ctx context.Context, conn *pgx.Conn, withoutValues func(s
 		}
 	}
 	return nil
+}
+
+// writesRows are the kinds of what calls a function for each row that is written, beside triggers.
+var writesRows = map[string]bool{"check constraint": true, "index on an expression": true, "default": true}
+
+// callsIt says that a text calls a function: its name may be that of a column, too.
+func callsIt(text, function string) bool {
+	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(function) + `"?\s*\(`).MatchString(text)
 }
 
 // apply what runs when the statement uses its tables.
@@ -196,11 +207,22 @@ func (in *Inside) apply(l *Account, all []object) {
 		case o.Kind == "trigger" && does(o.Events):
 			l.Triggers = append(l.Triggers, fmt.Sprintf("%s of %s, %s: %s", o.Object, o.Name, o.Detail, o.Function))
 			by[o.Function] = "trigger " + o.Object
+			if o.Detail == "for each row" {
+				l.EachRow = append(l.EachRow, Runs{o.Kind, o.Object, o.Name, o.Function})
+			}
 		case o.Kind == "policy" && does(o.Events) && l.role != everything && (l.role == 0 || l.role != o.Owner):
 			l.Policies = append(l.Policies, fmt.Sprintf("%s of %s: %s", o.Object, o.Name, o.Detail))
 			for _, function := range strings.Fields(o.Function) {
 				by[function] = "policy " + o.Object
 			}
+			if o.Function != "" {
+				l.EachRow = append(l.EachRow, Runs{o.Kind, o.Object, o.Name, o.Function})
+			}
+		case writesRows[o.Kind] && does(o.Events):
+			by[o.Function] = o.Kind + " " + o.Object
+			l.EachRow = append(l.EachRow, Runs{o.Kind, o.Object, o.Name, o.Function})
+		case o.Kind == "function" && callsIt(l.Text, o.Object):
+			l.Own = append(l.Own, Own{o.Name, o.Detail != ""})
 		}
 	}
 	slices.Sort(l.Tables)

@@ -1,6 +1,7 @@
 -- Tables that have one of these names, directly or through a view of such a name, and what else runs when somebody
--- reads or writes them: triggers, row security policies, and the functions that both call. A table comes with its
--- partitions.
+-- reads or writes them: triggers, row security policies, and the functions that both call; functions in checks, in the
+-- expressions of indexes, in defaults and generated columns. A table comes with its partitions. Then functions that
+-- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction.
 WITH RECURSIVE used AS (
     (SELECT c.oid, c.relname::text AS named FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -35,3 +36,22 @@ SELECT t.named, t.name, 'policy', y.polname,
     CASE WHEN t.relforcerowsecurity THEN 0 ELSE t.relowner END,
     left(coalesce(pg_get_expr(y.polqual, y.polrelid), pg_get_expr(y.polwithcheck, y.polrelid), ''), 300)
 FROM tables t JOIN pg_policy y ON y.polrelid = t.oid WHERE t.relrowsecurity
+UNION ALL
+SELECT t.named, t.name, w.kind, w.object, 'INSERT UPDATE COPY MERGE', n.nspname || '.' || p.proname, 0, 'for each row'
+FROM tables t CROSS JOIN LATERAL (
+        SELECT 'check constraint' AS kind, k.conname::text AS object, 'pg_constraint'::regclass AS catalog, k.oid
+        FROM pg_constraint k WHERE k.conrelid = t.oid AND k.contype = 'c'
+        UNION ALL SELECT 'index on an expression', x.relname::text, 'pg_class'::regclass, x.oid
+        FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = t.oid AND i.indexprs IS NOT NULL
+        UNION ALL SELECT 'default', a.attname::text, 'pg_attrdef'::regclass, f.oid
+        FROM pg_attrdef f JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum WHERE f.adrelid = t.oid
+    ) w JOIN pg_depend d ON d.classid = w.catalog AND d.objid = w.oid AND d.refclassid = 'pg_proc'::regclass
+    JOIN pg_proc p ON p.oid = d.refobjid JOIN pg_namespace n ON n.oid = p.pronamespace
+    JOIN pg_language l ON l.oid = p.prolang
+WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND l.lanname NOT IN ('internal', 'c')
+UNION ALL
+(SELECT p.proname, n.nspname || '.' || p.proname, 'function', p.proname, '', n.nspname || '.' || p.proname, 0,
+    CASE WHEN p.prosrc ~* '\mloop\M.*\mexception\s+when\M' THEN 'catches' ELSE '' END
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang
+WHERE p.proname = ANY ($1::text[]) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    AND l.lanname NOT IN ('internal', 'c') LIMIT 100)

@@ -58,7 +58,7 @@ func during(t *testing.T, dsn string, work func()) *Inside {
 		t.Fatal(err)
 	}
 	in := Between(before, after)
-	if err := in.Describe(ctx, conn, func(sql string) string { return sql }); err != nil {
+	if err := in.Describe(ctx, conn); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.FindHidden(ctx, conn, nil); err != nil {
@@ -80,6 +80,11 @@ func of(t *testing.T, in *Inside, begin string) Account {
 	return in.Accounts[i]
 }
 
+// sameRuns, in whatever order.
+func sameRuns(a, b []Runs) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(r Runs) bool { return !slices.Contains(b, r) })
+}
+
 const shopSQL = `CREATE TABLE prices (item int, price int);
 	INSERT INTO prices SELECT n, n FROM generate_series(1, 20000) n;
 	CREATE TABLE orders (id int PRIMARY KEY, item int, price int, note text);
@@ -87,6 +92,9 @@ const shopSQL = `CREATE TABLE prices (item int, price int);
 	CREATE FUNCTION set_price() RETURNS trigger LANGUAGE plpgsql AS
 		'BEGIN NEW.price := (SELECT max(price) FROM prices WHERE item = NEW.item); RETURN NEW; END';
 	CREATE TRIGGER priced BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION set_price();
+	CREATE FUNCTION may(x int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS
+		'BEGIN FOR n IN 1..1 LOOP BEGIN RETURN true; EXCEPTION WHEN others THEN NULL; END; END LOOP; RETURN false; END';
+	ALTER TABLE orders ADD CONSTRAINT allowed CHECK (may(item)); CREATE INDEX by_may ON orders (may(id));
 	CREATE TABLE customers (id int PRIMARY KEY);
 	CREATE TABLE visits (customer int REFERENCES customers ON DELETE CASCADE, at int);
 	INSERT INTO customers SELECT n FROM generate_series(1, 100) n;
@@ -103,6 +111,7 @@ func TestBetween_AnAccountAddsUpAndNamesWhatRunsWithin(t *testing.T) {
 		for n := range deletes {
 			execute(t, conn, fmt.Sprintf("DELETE FROM customers WHERE id = %d", n+1))
 		}
+		execute(t, conn, "SELECT may(price) FROM orders")
 		execute(t, conn, "SELECT pg_stat_force_next_flush()")
 	})
 	update := of(t, in, "UPDATE orders")
@@ -117,10 +126,19 @@ func TestBetween_AnAccountAddsUpAndNamesWhatRunsWithin(t *testing.T) {
 	if diff := sum - update.S; diff > 1e-9 || diff < -1e-9 {
 		t.Errorf("its parts add up to %v of %v s: %+v", sum, update.S, update.Parts)
 	}
+	if want := []Runs{{"trigger", "priced", "public.orders", "public.set_price"},
+		{"check constraint", "allowed", "public.orders", "public.may"},
+		{"index on an expression", "by_may", "public.orders", "public.may"}}; !sameRuns(update.EachRow, want) {
+		t.Errorf("for each row: %+v, want %+v", update.EachRow, want)
+	}
+	if own := of(t, in, "SELECT may").Own; len(own) != 1 || own[0] != (Own{"public.may", true}) {
+		t.Errorf("its own functions: %+v", own)
+	}
 	if len(update.Triggers) != 1 || !strings.Contains(update.Triggers[0], "for each row: public.set_price") {
 		t.Errorf("triggers %q", update.Triggers)
 	}
-	if len(update.Functions) != 1 || update.Functions[0].Calls != updates ||
+	if i := slices.IndexFunc(update.Functions, func(f Function) bool { return f.Name == "public.set_price" }); i < 0 ||
+		update.Functions[i].Calls != updates ||
 		update.PartOf("function public.set_price") < 0.5 {
 		t.Errorf("functions %+v, parts %+v, want most of its time in set_price", update.Functions, update.Parts)
 	}
@@ -181,7 +199,7 @@ func TestRead_SaysWhatIsNotCounted(t *testing.T) {
 	}
 	in := Between(r, r)
 	in.Accounts = []Account{Sampled("SELECT FROM nothing", 1, 1)}
-	if err := in.Describe(ctx, conn, strings.TrimSpace); err != nil {
+	if err := in.Describe(ctx, conn); err != nil {
 		t.Fatal(err)
 	}
 	if in.Totals != nil || !slices.ContainsFunc(in.Missing, func(m Missing) bool { return m.Name == Counters }) {

@@ -1,0 +1,100 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/ground/human"
+	"plimsoll/ground/postgres/counters"
+	"plimsoll/lab/diagnose/condition"
+	"plimsoll/lab/diagnose/plan"
+	"plimsoll/lab/diagnose/statement"
+)
+
+var (
+	sortedBy = regexp.MustCompile(`(?is)\border\s+by\s+(.+?)\s+(?:limit|fetch|offset)\b`)
+	windowed = regexp.MustCompile(`(?i)\bover\s*\(`)
+	bareKey  = regexp.MustCompile(`(?i)^(?:"?\w+"?\.)?"?(\w+)"?(?:\s+(?:asc|desc))?(?:\s+nulls\s+(?:first|last))?$`)
+)
+
+// sortsAll is what a statement sorts all rows of a table by, without a condition; empty: it does not.
+func (m *measured) sortsAll(text, table string) string {
+	_, plain, _ := strings.Cut(table, ".")
+	for _, level := range condition.Levels(text) {
+		if !names(level, plain) || condition.Narrows(level) {
+			continue
+		}
+		if by := sortedBy.FindStringSubmatch(level); by != nil && !m.inOrder(by[1], table) {
+			return "ORDER BY " + by[1]
+		}
+		if windowed.MatchString(level) {
+			return "a window function"
+		}
+	}
+	return ""
+}
+
+// liveRows of a table: as they are counted, or, on a standby, as they were estimated.
+func (m *measured) liveRows(table string) float64 {
+	return max(valueOr(m.delta.Now(counters.Tables, table, "n_live_tup"), 0),
+		valueOr(m.delta.Now(counters.Tables, table, "reltuples"), 0))
+}
+
+// inOrder says that an index of a table has the order of a sort's keys, by the first of them.
+func (m *measured) inOrder(keys, table string) bool {
+	first, _, _ := strings.Cut(keys, ",")
+	key := bareKey.FindStringSubmatch(strings.TrimSpace(first))
+	t := m.tables[table]
+	return key != nil && (t == nil || slices.ContainsFunc(t.Indexes, func(i plan.Index) bool {
+		return i.Valid && i.First == key[1]
+	}))
+}
+
+// sortsForFew: all rows of a table are sorted or ranked, for a few that are wanted.
+var sortsForFew = cause{
+	name: "all-rows-sorted",
+	find: func(m *measured) (*Finding, string) {
+		var best *Finding
+		for i := range m.statements {
+			l := &m.statements[i]
+			for _, table := range l.Tables {
+				by := m.sortsAll(m.textOf(l), table)
+				if by == "" || l.Nested != nil && *l.Nested || l.PerCall.Rows != nil &&
+					*l.PerCall.Rows*droppedEach.Value > m.liveRows(table) {
+					continue
+				}
+				if f := m.sortOf(l, table, by); f != nil && (best == nil || *f.Price > *best.Price) {
+					best = f
+				}
+			}
+		}
+		return best, ""
+	},
+}
+
+// sortOf all rows of a table by a statement; nil: they are few, or it was not seen.
+func (m *measured) sortOf(l *statement.Account, table, by string) *Finding {
+	own, rows, calls := m.sampledAs(l.Text), m.liveRows(table), m.callsAtMost(l)
+	if rows < rowsDropped.Value || calls == nil {
+		return nil
+	}
+	u := m.uses(work, func(sql string) bool { return slices.Contains(own, sql) })
+	price := min(u.share, *calls*rows*secondsPerSorted.Value/
+		max(m.ledger.TotalS*m.gotProcessor(), 1e-9)) // with the queue for a processor
+	f := &Finding{Price: &price, explains: u.statements, Statements: m.book.full(u.statements), there: true,
+		partial: true, Title: fmt.Sprintf("All rows of %s are sorted for a few: %s", table, by),
+		Mechanism: "To know the first rows, or the place of one, the server reads, computes and compares all of " +
+			"them, in " +
+			"each call again. LIMIT does not make that less, and a condition outside of a window does not either.",
+		Evidence: append([]string{fmt.Sprintf("%.0f rows in each call; %s of the time is spent on: %s", rows,
+			human.Percent(u.share), nonEmpty(u.largest, "no statement that was seen"))}, m.within(u.largest)...),
+		Excluded: []string{"not a condition without an index: it has none"},
+		Next: []string{"an index in this order, on the same expression: it gives the first rows without a sort",
+			"the place of one: count those before it, by an index"}}
+	if strings.Contains(strings.ToLower(by), "random(") {
+		f.Next = []string{"one by chance: WHERE key >= a random number ORDER BY key LIMIT 1, or TABLESAMPLE SYSTEM"}
+	}
+	return f
+}
