@@ -165,6 +165,9 @@ func TestFilesOfTablesOutliveAPowerCut(t *testing.T) {
 	for _, model := range image.Models {
 		n, faulty := uint64(thorough.Or(100, 6)), 0
 		for seed := range n {
+			if model == image.POSIX && faulty > 0 {
+				break // one shows that the rule is needed
+			}
 			random := rand.New(rand.NewPCG(seed, 3))
 			at := begin + 1 + random.Uint64N(uint64(len(records))-begin)
 			faults := faultsAfter(t, c, records, image.Cut{At: at, Seed: seed, Model: model})
@@ -175,7 +178,7 @@ func TestFilesOfTablesOutliveAPowerCut(t *testing.T) {
 				t.Errorf("%s, seed %d, record %d: %q", model, seed, at, faults)
 			}
 		}
-		t.Logf("%s: %d of %d cuts leave faults", model, faulty, n)
+		t.Logf("%s: %d cuts leave faults, of at most %d", model, faulty, n)
 		if model == image.POSIX && faulty == 0 {
 			t.Error("without the rule of first names nothing is lost: the rule is not needed, or files are not tried")
 		}

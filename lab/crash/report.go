@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"text/tabwriter"
 
@@ -135,11 +136,35 @@ func (r *Report) Broken() bool {
 	return promised && r.Lost() > 0 || r.Durability != Unsafe && r.Damaged() > 0
 }
 
-// shownMost is how many ends are listed one by one; of more, those that lost or damaged something.
-const shownMost = 50
+// How many ends are listed one by one; of more, those that lost or damaged something. On one screen there is room for
+// fewer, and for fewer sentences about damage.
+const (
+	shownMost     = 50
+	summaryCuts   = 12
+	summaryDamage = 3
+)
+
+// Summary writes the report on one screen.
+func (r *Report) Summary(to io.Writer) error { return r.write(to, summaryCuts, summaryDamage) }
 
 // Write the report as text.
-func (r *Report) Write(to io.Writer) error {
+func (r *Report) Write(to io.Writer) error { return r.write(to, shownMost, math.MaxInt) }
+
+// verdict stands first.
+func (r *Report) verdict() string {
+	word := "NOTHING LOST"
+	switch {
+	case r.Broken():
+		word = "A PROMISE IS BROKEN"
+	case r.Lost() > 0 || r.Damaged() > 0:
+		word = fmt.Sprintf("LOSSES, which commits %s allow", r.Durability)
+	}
+	return fmt.Sprintf("%s: %d operations acknowledged, %d of them lost; %d of %d rounds left damage", word,
+		r.Operations, r.Lost(), r.Damaged(), len(r.Cuts))
+}
+
+func (r *Report) write(to io.Writer, cuts, damage int) error {
+	fmt.Fprintln(to, r.verdict())
 	fmt.Fprintf(to, "%s, %d times, commits %s, load %s, %d sessions for %.3g s%s\n", r.Ending, len(r.Cuts),
 		r.Durability, r.loadText(), r.Sessions, r.DurationS, prefixed(", ", r.Engine))
 	if r.Standby != "" {
@@ -151,13 +176,19 @@ func (r *Report) Write(to io.Writer) error {
 	if r.Records > 0 {
 		fmt.Fprintf(to, "journal: %d records%s; names: %s\n", r.Records, segmentsText(r.Segments), r.Model)
 	}
-	if err := r.writeCuts(to); err != nil {
+	if err := r.writeCuts(to, cuts); err != nil {
 		return err
 	}
+	all := 0
 	for _, c := range r.Cuts {
 		for _, d := range c.Damage {
-			fmt.Fprintf(to, "seed %d: damage: %s\n", c.Seed, d)
+			if all++; all <= damage {
+				fmt.Fprintf(to, "seed %d: damage: %s\n", c.Seed, d)
+			}
 		}
+	}
+	if all > damage {
+		fmt.Fprintf(to, "and %d more: --details\n", all-damage)
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.Failed)) {
 		fmt.Fprintf(to, "%d operations failed: %s\n", r.Failed[why], why)
@@ -169,10 +200,7 @@ func (r *Report) Write(to io.Writer) error {
 	if r.Left > 0 {
 		fmt.Fprintf(to, "%d seeds are left\n", r.Left)
 	}
-	_, err := fmt.Fprintf(to, "%d operations acknowledged, %d of "+
-		"them lost; %d of %d rounds left damage\n", r.Operations,
-		r.Lost(), r.Damaged(), len(r.Cuts))
-	return err
+	return nil
 }
 
 func (r *Report) loadText() string {
@@ -205,10 +233,14 @@ func segmentsText(n int) string {
 	return fmt.Sprintf(", %d segments of the log in one load", n)
 }
 
-func (r *Report) writeCuts(to io.Writer) error {
+func (r *Report) writeCuts(to io.Writer, most int) error {
 	cuts := slices.Clone(r.Cuts)
-	if len(cuts) > shownMost {
+	if len(cuts) > most {
 		cuts = slices.DeleteFunc(cuts, func(c Cut) bool { return c.Lost+c.LostShown+len(c.Damage) == 0 })
+	}
+	if left := len(cuts) - most; left > 0 && most < shownMost {
+		defer fmt.Fprintf(to, "and %d more: --details\n", left)
+		cuts = cuts[:most]
 	}
 	if len(cuts) == 0 {
 		return nil

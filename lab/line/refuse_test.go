@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"plimsoll/ground/problem"
+	"plimsoll/lab/system"
+	"plimsoll/test/files"
 )
 
 func TestJudge(t *testing.T) {
@@ -42,5 +44,18 @@ func TestJudge(t *testing.T) {
 				t.Errorf("%v, want %q", one, c.says)
 			}
 		})
+	}
+}
+
+// A trial holds one load: stages would vary it.
+func TestASearchRefusesStages(t *testing.T) {
+	q := Request{Options: Options{Target: 0.85, Bounds: Bounds{Resolution: 0.1, First: 1, Most: 10}},
+		System: system.Spec{
+			Scenario: files.Write(t, t.TempDir(), "own.toml",
+				"application = \"none\"\n[operations.a]\ntarget = \"1s\"\n"+
+					"sql = \"SELECT 1\"\n[[stages]]\nduration = \"1m\"\nusers = 5\n")}}
+	_, err := q.systems()
+	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "the scenario has stages") {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package line
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,6 +32,8 @@ type Found struct {
 
 // Result of a search, or of several.
 type Result interface {
+	// Summary fits on one screen; Text is everything.
+	Summary(io.Writer) error
 	Text(io.Writer) error
 	HTML(io.Writer) error
 	// Judge says why the answer is no.
@@ -77,6 +80,10 @@ func (q *Request) systems() (all []*system.System, err error) {
 	}
 	if err := q.check(); err != nil {
 		return nil, err
+	}
+	if one.Run.Scenario.Staged() {
+		return nil, problem.New(problem.Usage, errors.New("the scenario has stages: they vary the load that each "+
+			"trial of a search must hold"), "take [[stages]] out of the file; 'plimsoll run' plays them")
 	}
 	one.Reset, q.Run = q.Reset, one.Run
 	all = []*system.System{&one}

@@ -113,10 +113,12 @@ func sleepWatched(ctx context.Context, t *testing.T, dsn string) {
 		defer close(woken)
 		_, _ = sleeper.Exec(ctx, "SELECT pg_sleep(3600)")
 	}()
-	// Of what began after the session fell asleep, the first look is over when the second begins.
+	// Of what began after the session fell asleep, the first look is over when the second begins. The first one of all
+	// begins twice: its statement is prepared, then executed.
 	const looksSQL = `SELECT coalesce(max(extract(epoch FROM look.query_start)), 0)::float8
 		FROM pg_stat_activity look, pg_stat_activity sleeper
-		WHERE look.datname = current_database() AND look.query LIKE '-- Active sessions, by what they wait for%'
+		WHERE look.datname = current_database() AND look.application_name = 'plimsoll waits'
+			AND look.query LIKE '-- Active sessions, by what they wait for%'
 			AND sleeper.pid = $1 AND sleeper.wait_event = 'PgSleep' AND look.query_start > sleeper.query_start`
 	looks := map[float64]bool{}
 	conn, err := pgx.Connect(ctx, dsn)
@@ -134,7 +136,7 @@ func sleepWatched(ctx context.Context, t *testing.T, dsn string) {
 		if began > 0 {
 			looks[began] = true
 		}
-		return len(looks) >= 2
+		return len(looks) >= 3
 	}) {
 		t.Error("nobody looked at the session that sleeps")
 	}

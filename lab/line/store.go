@@ -32,6 +32,15 @@ func OpenStore(dir string) *Store {
 // DefaultStore is the folder of searches in the state directory.
 func DefaultStore() *Store { return OpenStore(filepath.Join(dirs.State(), "lines")) }
 
+// Labelled searches begin in it.
+func (s *Store) Labelled(l kept.Label) *Store {
+	s.Beginning, s.sessions.Beginning = l, l
+	return s
+}
+
+// Folders of searches and of sessions.
+func (s *Store) Folders() []kept.Folder { return []kept.Folder{s.Folder, s.sessions} }
+
 // stopped is how a kept search or session was requested.
 type stopped struct {
 	schema   string

@@ -56,6 +56,9 @@ func (l Load) With(file string) (Load, error) {
 			return l, err
 		}
 	}
+	if l.Scenario.Staged() {
+		return l.staged()
+	}
 	switch a := l.Arrivals; {
 	case a == nil:
 		return l, nil
@@ -68,6 +71,29 @@ func (l Load) With(file string) (Load, error) {
 	default:
 		return l, problem.New(problem.Usage, a.Check(), "")
 	}
+}
+
+// staged is the load with the length, and if they have one the rates, of the scenario's stages.
+func (l Load) staged() (Load, error) {
+	wrong := func(says, hint string) (Load, error) {
+		return l, problem.New(problem.Usage, errors.New(says), hint)
+	}
+	l.Duration = l.Scenario.Length()
+	rate := l.Scenario.PeakRate()
+	switch a := l.Arrivals; {
+	case rate == 0 && a != nil:
+		return wrong("--arrivals has no effect: the stages of the scenario have users",
+			"give the stages a rate instead of users")
+	case rate == 0:
+		return l, nil
+	case a == nil:
+		l.Arrivals = &users.Arrivals{Spacing: users.Poisson, Rate: rate}
+	case a.Rate != 0:
+		return wrong("--rate has no effect: the stages of the scenario have rates", "leave it out")
+	default:
+		l.Arrivals = &users.Arrivals{Spacing: a.Spacing, Rate: rate}
+	}
+	return l, problem.New(problem.Usage, l.Arrivals.Check(), "")
 }
 
 // Resolve fills in what is left to the scenario, so that all generators carry out the same load.
@@ -109,9 +135,10 @@ func (l Load) ThinkS() float64 {
 	if l.Think != nil {
 		return l.Think.Mean.Seconds()
 	}
-	sum := 0.0
+	sum, all := 0.0, 0
 	for _, r := range l.Scenario.Roles {
 		sum += float64(r.Users) * r.Think.Mean.Seconds()
+		all += r.Users
 	}
-	return sum / float64(l.Scenario.Users())
+	return sum / float64(all)
 }

@@ -61,3 +61,35 @@ func TestCheck_SaysWhatIsWrong(t *testing.T) {
 		t.Errorf("the default: %v", err)
 	}
 }
+
+// Stages have the length of the load, and the rates of those that have some.
+func TestWith_StagesDecideLengthAndRate(t *testing.T) {
+	staged := func(stages ...scenario.Stage) Load {
+		l := Default()
+		l.Scenario.Stages = stages
+		return l
+	}
+	people, rates := scenario.Stage{Duration: time.Minute, Users: 5}, scenario.Stage{Duration: time.Hour, Rate: 7}
+	l, err := staged(people, people).With("")
+	if err != nil || l.Duration != 2*time.Minute || l.Arrivals != nil || l.Resolve().Users != 5 {
+		t.Errorf("%+v, %v", l, err)
+	}
+	l, err = staged(rates).With("")
+	if err != nil || l.Duration != time.Hour || *l.Arrivals != (users.Arrivals{Spacing: users.Poisson, Rate: 7}) {
+		t.Errorf("%+v, %v", l.Arrivals, err)
+	}
+	even := staged(rates)
+	even.Arrivals = &users.Arrivals{Spacing: users.Even}
+	if l, err = even.With(""); err != nil || *l.Arrivals != (users.Arrivals{Spacing: users.Even, Rate: 7}) {
+		t.Errorf("%+v, %v", l.Arrivals, err)
+	}
+	even.Arrivals.Rate = 3
+	if _, err = even.With(""); err == nil || !strings.Contains(err.Error(), "--rate has no effect") {
+		t.Error(err)
+	}
+	both := staged(people)
+	both.Arrivals = &users.Arrivals{Spacing: users.Even, Rate: 3}
+	if _, err = both.With(""); err == nil || !strings.Contains(err.Error(), "--arrivals has no effect") {
+		t.Error(err)
+	}
+}

@@ -27,7 +27,7 @@ func TestARunWhoseOperationsAllFailAlikeEnds(t *testing.T) {
 	defer mended.Close()
 	database := clustertest.Database(t).Secret()
 	for _, c := range []struct{ name, does, says string }{
-		{"Redirect", "url = \"" + login.URL + "/orders\"", "status 302 to /login"},
+		{"Redirect", "url = \"" + login.URL + "/orders\"", "more than 10 redirects, the last one to /login"},
 		{"SyntaxError", "sql = \"SELEC 1\"", "syntax error"},
 		{"NoTable", "sql = \"SELECT * FROM orders\"", "relation \"orders\" does not exist (SQLSTATE 42P01); the " +
 			"query went to database "},

@@ -12,6 +12,7 @@ import (
 	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/human"
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/request"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -23,7 +24,7 @@ func (r *record) begun() *result.Result {
 	return &result.Result{
 		Schema: result.Schema, ID: r.id, Title: r.Title, Started: r.began.UTC().Truncate(time.Millisecond),
 		Users: r.Users,
-		Audit: r.unaudited(), Conditions: r.conditions(),
+		Audit: r.unaudited(), Conditions: r.conditions(), Gates: r.plannedGates(),
 	}
 }
 
@@ -39,6 +40,7 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 	all.Totals, all.Band, all.Operations = totals(r.made.Tally.Outcomes()), apdex.NoSample, r.perOperation(r.made.Tally)
 	for _, op := range all.Operations {
 		all.Resent += op.Resent
+		all.Retried, all.Retries = all.Retried+op.Retried, all.Retries+op.Retries
 	}
 	all.RefusedShare = all.Refusals()
 	all.Cost = r.cost()
@@ -54,10 +56,12 @@ func (r *record) measured(all *result.Result, finished time.Time) {
 		addStandstills(all, r.made.Tally)
 	}
 	addIntervals(all, r.made.Tally)
+	all.Stages = r.stages()
 	addShortages(all)
 	addHeadroom(all)
 	r.judge(all)
 	r.score(all)
+	r.judgeGates(all)
 	r.diagnose(all)
 	all.Operations = withoutUnused(all.Operations)
 }
@@ -104,6 +108,7 @@ func (r *record) perOperation(counts *tally.Tally) []result.Operation {
 		}
 		all[i].RefusedShare, all[i].RefusedExpected = all[i].Refusals(), op.Refused
 		all[i].Resent, all[i].Instead = counted.Resent, counted.Instead
+		all[i].Retried, all[i].Retries = counted.Retried.Operations, counted.Retried.Times
 		if score, ok := counted.Apdex.Score(); ok {
 			interval := counts.ApdexIntervalOf(i)
 			all[i].Apdex, all[i].Interval, all[i].Band = &score, &interval, apdex.BandOf(score)
@@ -257,7 +262,13 @@ func (r *record) scenario() *result.Scenario {
 	shown := &result.Scenario{Name: s.Name, Digest: s.Digest(), Title: s.Title, Application: string(s.Application),
 		Refused: s.Refused, Backdated: s.Backdated}
 	if s.SpeaksSQL() {
-		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.Connections
+		shown.Protocol, shown.Connections = string(s.Own.Mode), s.Own.SharedSessions()
+		shown.Session = string(s.Own.Session)
+	}
+	if s.SpeaksHTTP() {
+		h := s.Own.HTTP
+		shown.HTTP = &result.HTTP{Version: string(cmp.Or(h.Version, request.VersionDefault)),
+			Connections: string(cmp.Or(h.Connections, request.ConnectionsDefault))}
 	}
 	return shown
 }
@@ -317,6 +328,9 @@ func (r *record) events() []result.Event {
 	for _, url := range r.profilesAfter.restartedSince(r.profilesBefore) {
 		all = append(all, result.Event{AtS: r.profilesAfter[url].Started.Sub(r.rampBegan).Seconds(),
 			Text: "the application server " + url + " was started again"})
+	}
+	if r.Published != nil {
+		all = append(all, r.Published()...)
 	}
 	slices.SortFunc(all, func(a, b result.Event) int { return cmp.Compare(a.AtS, b.AtS) })
 	return all

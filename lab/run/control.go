@@ -31,10 +31,11 @@ type controlTarget struct {
 	loggedIn int
 	most     int
 	open     bool
+	staged   bool
 }
 
-// ErrNotAtWork is returned for a change that comes too early or too late.
-var ErrNotAtWork = errors.New("no users are active")
+// ErrNoActiveUsers is returned for a change that comes too early or too late.
+var ErrNoActiveUsers = errors.New("no users are active")
 
 // SetUsers sets the number of active users. New ones log in first, which is not part of the load.
 func (c *LoadControl) SetUsers(n int) error {
@@ -43,10 +44,12 @@ func (c *LoadControl) SetUsers(n int) error {
 	t := c.target
 	switch {
 	case t == nil:
-		return ErrNotAtWork
+		return ErrNoActiveUsers
 	case t.open:
 		return problem.New(problem.Usage, errors.New(
 			"arrivals are open: their rate is the load, not the number of sessions"), "")
+	case t.staged:
+		return problem.New(problem.Usage, errors.New("the stages of the scenario set the number of users"), "")
 	case n < 1 || n > t.most:
 		return problem.New(problem.Usage, fmt.Errorf("%d users: must be between 1 and %d", n, t.most), "")
 	case c.entering:
@@ -86,7 +89,7 @@ func (c *LoadControl) Pause(paused bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.target == nil {
-		return ErrNotAtWork
+		return ErrNoActiveUsers
 	}
 	c.load.Paused = paused
 	c.target.control.Set(c.load)
@@ -98,7 +101,7 @@ func (c *LoadControl) End() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.target == nil {
-		return ErrNotAtWork
+		return ErrNoActiveUsers
 	}
 	c.ended = true
 	c.target.end()

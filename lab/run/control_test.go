@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/live"
 	"plimsoll/lab/run/result"
@@ -59,18 +59,25 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		cpu, database, workers := knownSeconds(d)
 		return min(cpu, database, workers) > 0
 	}
-	o.Progress = steps(t, step{anytime, tooMany}, step{pictured, func() error { return nil }},
+	var shown *live.Diagnosis
+	diagnosed := func(Progress) bool {
+		d, _ := picture.Since(0)
+		shown = d.Diagnosis
+		return shown != nil && shown.All.TotalS > 0 && len(shown.Operations) > 0
+	}
+	wait := func() error { return nil }
+	o.Progress = steps(t, step{anytime, tooMany}, step{pictured, wait}, step{diagnosed, wait},
 		step{users(50), func() error { return hand.SetUsers(80) }},
 		step{users(80), func() error { return hand.SetUsers(20) }}, // they have logged in
 		step{users(20), func() error { return hand.Pause(true) }},
 		step{paused(true), func() error { return hand.Pause(false) }},
 		step{paused(false), func() error { return hand.End() }},
 	)
-	if err := hand.SetUsers(10); !errors.Is(err, ErrNotAtWork) {
+	if err := hand.SetUsers(10); !errors.Is(err, ErrNoActiveUsers) {
 		t.Errorf("before the run: %v", err)
 	}
 	r := mustRun(t, t.Context(), o)
-	if err := hand.Pause(true); !errors.Is(err, ErrNotAtWork) {
+	if err := hand.Pause(true); !errors.Is(err, ErrNoActiveUsers) {
 		t.Errorf("after the run: %v", err)
 	}
 	changes := r.Conditions.Load.Changes
@@ -95,6 +102,7 @@ func TestLoadChangedByHandIsInTheResult(t *testing.T) {
 		t.Errorf("at most %d users were active", most)
 	}
 	d, _ := picture.Since(0)
+	t.Run("PictureShowsTheLedger", func(t *testing.T) { showsTheLedger(t, shown) })
 	t.Run("PictureAgreesWithTheResult", func(t *testing.T) { pictureAgrees(t, d, r) })
 }
 
@@ -148,12 +156,12 @@ func pictureAgrees(t *testing.T, d live.Delta, r *result.Result) {
 }
 
 func TestUsersOfOpenArrivalsAreNotChanged(t *testing.T) {
-	o := base(t)
+	o := ownRun(t, none1)
+	o.DSN = clustertest.Database(t).Secret()
 	hand := &LoadControl{}
-	o.Control, o.UsersMost, o.Arrivals, o.Duration = hand, 1000, &users.Arrivals{Spacing: users.Poisson, Rate: 40},
-		3*time.Second
+	o.Control, o.UsersMost, o.Arrivals = hand, 100, &users.Arrivals{Spacing: users.Poisson, Rate: 40}
 	o.Progress = steps(t, step{anytime, func() error {
-		if err := hand.SetUsers(500); err == nil {
+		if err := hand.SetUsers(90); err == nil {
 			t.Error("the number of sessions was changed")
 		}
 		return nil

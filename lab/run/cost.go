@@ -99,7 +99,7 @@ func (r *record) cost() (c result.Cost) {
 	var all int64
 	did := r.profilesAfter.since(r.profilesBefore)
 	for _, name := range slices.Sorted(maps.Keys(did)) {
-		if q := request(name, did[name]); q.Count > 0 {
+		if q := requestCost(name, did[name]); q.Count > 0 {
 			c.Requests = append(c.Requests, q)
 			all += q.Count
 		}
@@ -113,7 +113,7 @@ func (r *record) cost() (c result.Cost) {
 	return c
 }
 
-func request(name string, o server.Operation) result.Request {
+func requestCost(name string, o server.Operation) result.Request {
 	q := result.Request{ID: name, Refused: o.Refused, Failed: o.Overloaded + o.Failed,
 		Count: o.Count()}
 	if q.Count == 0 {

@@ -133,7 +133,7 @@ func TestRunSeesASecondLoadOfItsDatabase(t *testing.T) {
 // Requests of another program to the workers are told from those of the run's users, who are all known by name.
 func TestRequestsOfOtherClientsAreSeen(t *testing.T) {
 	o := base(t)
-	o.DisturbedLimit = 0.999
+	o.Duration, o.DisturbedLimit = 2*time.Second, 0.999
 	w, err := worker.Start(t.Context(), o.Serve, o.ServeEnv, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestRequestsOfOtherClientsAreSeen(t *testing.T) {
 	var once sync.Once
 	o.Progress = func(p Progress) {
 		if p.Phase == Steady {
-			once.Do(func() { stranger(t, w.URL, 2000) })
+			once.Do(func() { stranger(t, w.URL, 1000) })
 		}
 	}
 	r := mustRun(t, t.Context(), o)

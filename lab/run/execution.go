@@ -24,7 +24,11 @@ func (s *setup) execute(ctx context.Context) (err error) {
 	s.lookAround(ctx)
 	s.memoryBefore = memoryNow(s.servers, s.postmaster())
 	if err := s.logIn(ctx); err != nil {
-		return problem.New(problem.Environment, err, cmp.Or(problem.HintOf(err), s.crew.lastOutput()))
+		class := problem.Environment
+		if problem.ClassOf(err) == problem.Usage { // such as a scenario that agents cannot take
+			class = problem.Usage
+		}
+		return problem.New(class, err, cmp.Or(problem.HintOf(err), s.crew.lastOutput()))
 	}
 	s.memoryAfter = memoryNow(s.servers, s.postmaster())
 	if s.counted, err = s.countBefore(ctx); err != nil {
@@ -88,8 +92,9 @@ func (e *execution) controlTarget(working context.Context, w *Watch) *controlTar
 	}
 	return &controlTarget{
 		ctx: working, control: w.Control, end: e.end, loggedIn: e.Users, most: e.usersMost(), open: e.Arrivals != nil,
-		logIn: e.generator.Enter,
-		say:   func(text string) { e.feed.say(live.ByUser, text) },
+		staged: e.Scenario.Staged(),
+		logIn:  e.generator.Enter,
+		say:    func(text string) { e.feed.say(live.ByUser, text) },
 	}
 }
 
@@ -109,6 +114,11 @@ func (e *execution) look() func(users.Second) {
 			e.end()
 		}
 		e.failedCount = failing.failures
+		if text := shortOfRows(l.Page); text != "" && e.failedAlike == "" && !e.shortOfRows {
+			e.shortOfRows = true
+			e.feed.say(live.Alarm, "the run ends: "+text)
+			e.end()
+		}
 		if e.Snapshot != nil {
 			e.Snapshot(s)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/erp/client"
 	"plimsoll/lab/load"
+	"plimsoll/lab/load/onec"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/run/result"
@@ -27,7 +28,9 @@ type Plan struct {
 	Access Access `json:"-"`
 	// LookForWorkers: generators note which servers turn out to be workers of the ERP.
 	LookForWorkers bool `json:"look_for_workers,omitempty"`
-	workers        *workersSeen
+	// Journal hears what the players of a 1C load do in this process; nil: nobody does.
+	Journal onec.Journal `json:"-"`
+	workers *workersSeen
 }
 
 // NoteWorkers takes in what a generator elsewhere has noted.
@@ -228,6 +231,9 @@ func (l *Local) WorkFrom(ctx context.Context, start time.Time, w Watch) (made Lo
 		return made, fmt.Errorf("run the users: %w", err)
 	}
 	made.Written = l.players.written()
+	if own := l.players.own; own != nil {
+		made.Wrong = own.UsedUp()
+	}
 	l.live.end = liveBytes()
 	l.players.transport.CloseIdleConnections()
 	awaitClosed()

@@ -14,16 +14,18 @@ import (
 )
 
 const (
-	// BackWithin is how long a database that was lost during the run may take to return for the audit.
-	BackWithin = 30 * time.Second
 	// AuditWithin bounds the audit.
 	AuditWithin = 30 * time.Minute
-	// AuditPatience is the longest full audit; if it would take longer, only changes since the last clean point are
-	// checked, if there is one.
-	AuditPatience = time.Minute
 
 	lookAgain = 250 * time.Millisecond
 )
+
+// BackWithin is how long a database that was lost during the run may take to return for the audit.
+var BackWithin = 30 * time.Second
+
+// AuditPatience is the longest full audit; if it would take longer, only changes since the last clean point are
+// checked, if there is one. Tests with many runs on one base lower it: an audit costs more than their load.
+var AuditPatience = time.Minute
 
 // AuditInterruptedWithin bounds the audit of a run that its user stopped, who is waiting. Tests that stop runs raise it
 // in TestMain: on an overloaded machine the audit of a small base takes as long.

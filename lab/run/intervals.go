@@ -14,7 +14,8 @@ import (
 func (r *record) intervalBasis(known *tally.Dependence) *result.IntervalBasis {
 	b := &result.IntervalBasis{SteadyS: float64(known.Seconds), BlockS: float64(known.Block), Of: result.OfSystem,
 		NeedsS: float64(known.Needs), CheckpointS: r.unseenCheckpoint().Seconds()}
-	if b.NeedsS = max(b.NeedsS, b.CheckpointS); b.SteadyS < b.NeedsS {
+	b.Staged = r.Scenario != nil && r.Scenario.Staged()
+	if b.NeedsS = max(b.NeedsS, b.CheckpointS); b.SteadyS < b.NeedsS || b.Staged {
 		b.Of = result.OfRun
 	}
 	return b

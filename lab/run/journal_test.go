@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/tally"
@@ -95,6 +97,32 @@ func TestRunWhoseProcessDiedIsRecovered(t *testing.T) {
 	}
 	if ids, _ := runs.Unfinished(); len(ids) != 0 {
 		t.Errorf("%v are still unfinished", ids)
+	}
+}
+
+// The label that a run begins with is that of what is recovered; a run that never started leaves none.
+func TestRunWhoseProcessDiedKeepsItsLabel(t *testing.T) {
+	runs := store.Open(t.TempDir())
+	runs.Beginning = kept.Label{Tags: []string{"nightly"}, Note: "before the change"}
+	id, _ := died(t, runs, 12)
+	if _, err := Recover(runs, id); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := runs.Label(id); err != nil || !l.Has("nightly") || l.Note != "before the change" {
+		t.Errorf("%+v, %v", l, err)
+	}
+	never, err := runs.Begin(time.Now(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := runs.Label(never); err != nil || !l.Has("nightly") {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if err := runs.Settle(never); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(runs.Dir(never)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its folder is left: %v", err)
 	}
 }
 

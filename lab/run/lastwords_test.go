@@ -16,7 +16,7 @@ import (
 
 // A server that cannot write its log panics, as on a full disk, and does not come back. Its log says why.
 func TestAServerThatPanickedIsQuoted(t *testing.T) {
-	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "panics", clustertest.Spec())
+	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "panics", clustertest.Copied(clustertest.Spec()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +36,9 @@ func TestAServerThatPanickedIsQuoted(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), "SHOW data_directory").Scan(&data); err != nil {
 		t.Fatal(err)
 	}
+	before := BackWithin
+	BackWithin = time.Second // nothing returns
+	defer func() { BackWithin = before }()
 	o.Duration = time.Hour
 	o.Control = &LoadControl{}
 	var once atomic.Bool

@@ -35,11 +35,11 @@ func (r *record) diagnose(all *result.Result) {
 	}
 	l := newLedgers(all.Operations, r.made.Tally, found)
 	for i := range all.Operations {
-		all.Operations[i].Ledger = l.linesOf(i)
+		all.Operations[i].Ledger, all.Operations[i].Statements = l.linesOf(i), l.statementsOf(i)
 	}
 	all.Diagnosis = &result.Diagnosis{Samples: found.Ledger.Samples, PerS: found.Cost.PerS, Cost: found.Cost.Share,
 		OperationsS: l.total, SessionsS: found.Ledger.TotalS, Attributed: found.Attributed, Ledger: l.sum(),
-		Findings: l.causes(), Healthy: found.Healthy}
+		Statements: l.statements(), Findings: l.causes(), Healthy: found.Healthy}
 	if err := r.diagnosis.err; err != nil && !errors.Is(err, context.Canceled) && found.Stopped != "" &&
 		!r.stoppedByUser && found.LastedS < found.AskedS/2 {
 		all.Diagnosis.Unavailable = found.Stopped

@@ -12,6 +12,8 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/gate"
+	"plimsoll/lab/load/onec"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/run/live"
@@ -56,6 +58,9 @@ type Options struct {
 	// worked on the same database. 0 and 1: no check.
 	DisturbedLimit float64
 
+	// Gates are conditions under which the run fails, besides those of its scenario.
+	Gates []gate.Gate
+
 	// Title, Scale and Profile are copied into the result.
 	Title   string
 	Scale   string // of the base, in words: "80 items, 2,000 documents"
@@ -74,6 +79,9 @@ type Options struct {
 	// Snapshot is called for every second of the load, in order, and for the rest of one at the end. The loop that
 	// drives the users calls it, so it must not wait.
 	Snapshot func(Snapshot)
+	// Published is called once, after the last Snapshot: it ends a publication of figures and gives what went wrong
+	// with it, for the result. May be nil.
+	Published func() []result.Event
 	// Generator generates the load. Defaults to this process.
 	Generator Generator
 	// Sampling is how many samples of the database's sessions the diagnosis takes in a second. 0:
@@ -88,6 +96,8 @@ type Options struct {
 	// Ended is called for every operation of this process that has ended, also outside the steady state, before it is
 	// counted: recounts start from it. The loop that drives the users calls it, so it must not wait.
 	Ended func(operation string, s tally.Sample)
+	// Journal hears what a 1C load does; nil: nobody does.
+	Journal onec.Journal
 }
 
 func (o Options) withDefaults() Options {
@@ -128,7 +138,7 @@ func (o Options) checkOwn() error {
 
 // plan of the load on the application servers given.
 func (o Options) plan(urls []string) Plan {
-	p := Plan{Load: o.Load, UsersMost: o.usersMost(), URLs: urls, Access: o.Access}
+	p := Plan{Load: o.Load, UsersMost: o.usersMost(), URLs: urls, Access: o.Access, Journal: o.Journal}
 	if o.Scenario.SpeaksSQL() {
 		p.DSN = o.DSN
 	}
@@ -147,7 +157,7 @@ func (o Options) generator() Generator {
 
 // usersMost is how many users there may be at once.
 func (o Options) usersMost() int {
-	if o.Control == nil || o.Arrivals != nil {
+	if o.Control == nil || o.Arrivals != nil || o.Scenario.Staged() {
 		return o.Users
 	}
 	return max(o.Users, o.UsersMost)

@@ -72,7 +72,7 @@ func ownRun(t *testing.T, text string) Options {
 		t.Fatalf("%v: %s", err, problem.HintOf(err))
 	}
 	l := load.Default()
-	l.Scenario, l.Ramp, l.Duration = s, 0, 3*time.Second
+	l.Scenario, l.Ramp, l.Duration = s, 0, 2*time.Second
 	return Options{Load: l, LagLimit: time.Minute, Software: "test"}
 }
 
@@ -201,7 +201,7 @@ func TestOpenArrivalsAreTheResultsModel(t *testing.T) {
 	o.DSN = clustertest.Database(t).Secret()
 	o.Users, o.Arrivals = 5, &users.Arrivals{Spacing: users.Even, Rate: 60} // 25 operations per second are possible
 	r := mustRun(t, t.Context(), o)
-	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 180 && r.Ops != 179 {
+	if load := r.Conditions.Load; load.Model != "open" || load.Arrivals.RatePerS != 60 || r.Ops != 120 && r.Ops != 119 {
 		t.Errorf("%+v, %d operations", load, r.Ops)
 	}
 	if tree, err := json.Marshal(r.Conditions.Load); err != nil || strings.Contains(string(tree), "think") {

@@ -1,34 +1,16 @@
 package run
 
 import (
-	"context"
 	"testing"
 	"time"
 
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/run/live"
-	"plimsoll/test/patience"
 )
 
-// The ledger and its causes come while the run goes on, and the picture keeps no more of them than a page shows.
-func TestLivePictureShowsTheLedger(t *testing.T) {
-	o := base(t)
-	endless(&o)
-	o.Live = live.New(nil)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	shown := make(chan *live.Diagnosis, 1)
-	go func() {
-		defer stop()
-		var d *live.Diagnosis
-		patience.Holds(func() bool {
-			delta, _ := o.Live.Since(0)
-			d = delta.Diagnosis
-			return d != nil && d.All.TotalS > 0 && len(d.Operations) > 0
-		})
-		shown <- d
-	}()
-	mustRun(t, ctx, o)
-	d := <-shown
+// showsTheLedger: the ledger and its causes come while the run goes on, and the picture keeps no more of them than a
+// page shows.
+func showsTheLedger(t *testing.T, d *live.Diagnosis) {
 	if d == nil || d.Samples == 0 || len(d.All.Lines) == 0 || d.Findings == nil {
 		t.Fatalf("want ledger and findings, got %+v", d)
 	}
@@ -42,9 +24,11 @@ func TestLivePictureShowsTheLedger(t *testing.T) {
 }
 
 func TestRunWithoutSamplingHasNoDiagnosis(t *testing.T) {
-	o := base(t)
-	o.Duration, o.Sampling = time.Second, SamplingOff
-	if r := mustRun(t, t.Context(), o); r.Diagnosis != nil || r.Ops == 0 {
-		t.Errorf("%d operations, %+v", r.Ops, r.Diagnosis)
+	for sampling, diagnosed := range map[int]bool{0: true, SamplingOff: false} {
+		o := ownRun(t, none1)
+		o.DSN, o.Duration, o.Sampling = clustertest.Database(t).Secret(), time.Second, sampling
+		if r := mustRun(t, t.Context(), o); (r.Diagnosis != nil) != diagnosed || r.Ops == 0 {
+			t.Errorf("sampling %v: %d operations, %+v", sampling, r.Ops, r.Diagnosis)
+		}
 	}
 }

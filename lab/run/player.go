@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"plimsoll/erp/client"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/onec"
+	"plimsoll/lab/load/request"
 	"plimsoll/lab/load/scenario"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
@@ -20,9 +22,10 @@ import (
 // players plays every operation of a run: the ERP's over HTTP, custom ones as they are described.
 type players struct {
 	transport counted
-	erp       *player        // nil: no ERP
-	onec      *onec.Player   // nil: no 1C base
-	own       *custom.Player // nil: no custom operations
+	erp       *player              // nil: no ERP
+	onec      *onec.Player         // nil: no 1C base
+	own       *custom.Player       // nil: no custom operations
+	web       *request.Connections // of custom operations
 	actions   []*custom.Action
 }
 
@@ -41,17 +44,35 @@ func newPlayers(ctx context.Context, p Plan) (c *players, err error) {
 	}
 	if p.Scenario.Application == scenario.OneC {
 		if c.onec, err = onec.Open(ctx, onec.Options{DSN: p.DSN, Operations: ids(crowd.Operations),
-			Users: p.ownUsers(), Sessions: p.Scenario.Own.Connections}); err != nil {
+			Users: p.ownUsers(), Sessions: p.Scenario.Own.SharedSessions(), Journal: p.Journal}); err != nil {
 			return c, err
 		}
 	}
 	if slices.ContainsFunc(c.actions, func(a *custom.Action) bool { return a != nil }) {
-		c.own, err = custom.Open(ctx, custom.Options{
-			Settings: p.Scenario.Own, Actions: c.actions, Users: p.UsersMost, Seed: p.Seed, DSN: p.DSN,
-			Bases: p.ownBases(), Transport: c.transport,
-		})
+		err = c.openOwn(ctx, p)
 	}
 	return c, err
+}
+
+// openOwn makes custom operations ready to be played.
+func (c *players) openOwn(ctx context.Context, p Plan) (err error) {
+	settings := &p.Scenario.Own.HTTP
+	if err := enoughFiles(p.Segment.Of(p.UsersMost)*min(1, settings.PerUser()), filesMost()); err != nil {
+		return err
+	}
+	dialer := newDialer() // one for all users: it knows which addresses have no ports left
+	if c.web, err = settings.Open(func() *http.Transport { return transportBy(dialer, p.Access) },
+		p.UsersMost); err != nil {
+		return problem.New(problem.Usage, fmt.Errorf("tls of [http]: %w", err), "")
+	}
+	c.own, err = custom.Open(ctx, custom.Options{
+		Settings: p.Scenario.Own, Actions: c.actions, Users: p.UsersMost, Planned: p.Users, Seed: p.Seed,
+		DSN: p.DSN, Bases: p.ownBases(), Transport: func(user int) http.RoundTripper {
+			return counted{c.web.Of(user),
+				p.workers}
+		},
+	})
+	return err
 }
 
 func ids(all []users.Operation) (names []string) {
@@ -113,6 +134,7 @@ func (c *players) close() {
 	if c.onec != nil {
 		c.onec.Close()
 	}
+	c.web.Close()
 	c.transport.CloseIdleConnections()
 }
 

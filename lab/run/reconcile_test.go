@@ -82,6 +82,7 @@ func TestOwnRowsAreReconciled(t *testing.T) {
 // TestLostOperationsOfTheERPAreFound deletes what the server acknowledged.
 func TestLostOperationsOfTheERPAreFound(t *testing.T) {
 	o := base(t)
+	o.Duration = 5 * time.Second
 	conn := clustertest.Connect(t, o.DSN, "")
 	if _, err := conn.Exec(t.Context(), `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		DELETE FROM plimsoll_operation WHERE author = NEW.author AND key = NEW.key; RETURN NULL; END $$;
@@ -105,7 +106,7 @@ func TestDamageIsDated(t *testing.T) {
 		"doc_goods_sale WHERE posted ORDER BY id LIMIT 1)"); err != nil {
 		t.Fatal(err)
 	}
-	o.Duration = 2 * time.Second
+	o.Duration, o.AuditedBefore = 2*time.Second, nil
 	r := mustRun(t, t.Context(), o)
 	if r.Valid || r.AuditBefore == nil || !r.AuditBefore.Done || r.AuditBefore.Clean || r.Apdex != nil ||
 		!strings.Contains(strings.Join(r.InvalidReasons, "\n"), "the books were wrong before the run") {
@@ -128,7 +129,7 @@ func TestBooksThatWereAuditedAreNotAuditedBeforeTheRun(t *testing.T) {
 // An operation with an answer is in the database, although every process of it was killed during the run; one without
 // may be.
 func TestReconciliationIsExactThoughTheDatabaseWasKilled(t *testing.T) {
-	spec := clustertest.Spec()
+	spec := clustertest.Copied(clustertest.Spec())
 	spec.Unsafe = false
 	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "killed", spec)
 	if err != nil {

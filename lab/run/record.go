@@ -38,6 +38,7 @@ type record struct {
 	stoppedByUser  bool
 	failedAlike    string // the error of all operations, for which the run was ended; empty: it was not
 	failedCount    int64
+	shortOfRows    bool         // the run was ended since no row was left for somebody
 	lastFatal      string       // of the server's log, if it died
 	notKept        string       // why the result of a run that ended could not be stored
 	journalStop    *journalStop // nil: the journal is complete

@@ -46,6 +46,9 @@ func (s *setup) keep(all *result.Result) error {
 	err := s.Store.Save(all)
 	switch {
 	case err == nil:
+		if text, err := s.Scenario.Masked(); err == nil {
+			_ = s.Store.SaveScenario(s.id, text) // without it the result is whole
+		}
 		return nil
 	case s.Store.IsComplete(s.id):
 		return problem.New(problem.Environment, err, "the result is kept, its report is not: free disk space, then "+

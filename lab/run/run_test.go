@@ -52,12 +52,14 @@ func filled(t testing.TB, dsn cluster.DSN) Options {
 func shortRun(dsn string) Options {
 	l := load.Default()
 	l.Users, l.Think = 80, &users.Think{Mean: 2 * time.Second}
-	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, time.Minute
+	l.Ramp, l.Duration, l.Drain = time.Second, 3*time.Second, time.Minute
 	return Options{
 		Load:     l,
 		LagLimit: time.Minute, // other tests run at the same time
 		DSN:      dsn, Serve: workertest.Command(), ServeEnv: []string{"PLIMSOLL_DSN=" + dsn},
 		Profile: "test", Software: "test",
+		// Where it is filled it is tested; an audit costs more than the whole load.
+		AuditedBefore: &result.Audit{Done: true, Clean: true},
 	}
 }
 
@@ -94,6 +96,7 @@ func mustRun(t testing.TB, ctx context.Context, o Options) *result.Result {
 
 func TestRun(t *testing.T) {
 	o := base(t)
+	o.AuditedBefore, o.Duration = nil, 5*time.Second
 	o.Store = store.Open(t.TempDir()).WithPage(page)
 	var phases []Phase
 	o.Progress = func(p Progress) {
@@ -103,8 +106,9 @@ func TestRun(t *testing.T) {
 	}
 	r := mustRun(t, t.Context(), o)
 	t.Run("IsValidWithCleanBooks", func(t *testing.T) {
-		if len(resulttest.Against(r)) > 0 || !r.Audit.Clean || r.Audit.Checks == 0 {
-			t.Errorf("reasons %q, audit %+v", r.InvalidReasons, r.Audit)
+		if len(resulttest.Against(r)) > 0 || !r.Audit.Clean || r.Audit.Checks == 0 || r.AuditBefore == nil ||
+			!r.AuditBefore.Clean || r.AuditBefore.Checks != r.Audit.Checks {
+			t.Errorf("reasons %q, audit before %+v, and after %+v", r.InvalidReasons, r.AuditBefore, r.Audit)
 		}
 	})
 	t.Run("IsReconciledWithTheDatabase", func(t *testing.T) {
@@ -238,6 +242,17 @@ func theLedgerAddsUp(t *testing.T, r *result.Result) {
 			t.Errorf("the ledger of %s adds up to %.3f: %+v", name, sum, lines)
 		}
 	}
+	statements := 0
+	for _, op := range r.Operations {
+		for _, s := range op.Statements {
+			if statements++; s.Text == "" || s.S <= 0 || s.Share <= 0 || s.Share > 1 {
+				t.Errorf("%s: statement %+v", op.ID, s)
+			}
+		}
+	}
+	if statements == 0 {
+		t.Error("no operation has statements")
+	}
 }
 
 func TestRunStoppedByHandKeepsTheResultsSoFar(t *testing.T) {
@@ -358,9 +373,9 @@ func signalWorker(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-func TestDatabaseRestartedInMidRunIsReported(t *testing.T) {
-	state := clustertest.State(t)
-	c, err := cluster.Open(state).Create(t.Context(), "restart", clustertest.Spec())
+// The server is lost in mid-run: first it is restarted, then it recovers from the death of a session.
+func TestDatabaseLostInMidRunIsReported(t *testing.T) {
+	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "lost", clustertest.Copied(clustertest.Spec()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +383,17 @@ func TestDatabaseRestartedInMidRunIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		if err := server.Stop(context.Background(), cluster.Immediate); err != nil {
+			t.Error(err)
+		}
+	}()
 	o := filled(t, c.DSN(""))
+	t.Run("Restarted", func(t *testing.T) { server = restartedInMidRun(t, c, server, o) })
+	t.Run("Recovered", func(t *testing.T) { recoveredInMidRun(t, o) })
+}
+
+func restartedInMidRun(t *testing.T, c *cluster.Cluster, server *cluster.Postmaster, o Options) *cluster.Postmaster {
 	end := endedByHand(t, &o)
 	restarted := make(chan *cluster.Postmaster, 1)
 	var once atomic.Bool
@@ -388,31 +413,17 @@ func TestDatabaseRestartedInMidRunIsReported(t *testing.T) {
 		}
 	}
 	r := mustRun(t, t.Context(), o)
-	defer func() {
-		if err := (<-restarted).Stop(context.Background(), cluster.Immediate); err != nil {
-			t.Error(err)
-		}
-	}()
 	if r.Valid || !strings.Contains(fmt.Sprint(r.InvalidReasons), "restarted in mid-run") || len(r.Events) == 0 {
 		t.Errorf("valid %v, reasons %q", r.Valid, r.InvalidReasons)
 	}
 	if !r.Audit.Done {
 		t.Errorf("the server came back, but: %+v", r.Audit)
 	}
+	return <-restarted
 }
 
-// A server process that dies takes all sessions with it, although the postmaster stays.
-func TestDatabaseThatRecoveredInMidRunIsReported(t *testing.T) {
-	c, err := cluster.Open(clustertest.State(t)).Create(t.Context(), "recover", clustertest.Spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := c.Start(t.Context(), cluster.StartOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Stop(context.Background(), cluster.Immediate) }()
-	o := filled(t, c.DSN(""))
+// recoveredInMidRun: a server process that dies takes all sessions with it, although the postmaster stays.
+func recoveredInMidRun(t *testing.T, o Options) {
 	end := endedByHand(t, &o)
 	var once atomic.Bool
 	o.Progress = func(p Progress) {

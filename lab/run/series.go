@@ -48,6 +48,9 @@ func (r *record) memoryAt(which int, at time.Duration) *float64 {
 
 // memory after the warm-up, by holder.
 func (r *record) memory() []result.Memory {
+	if len(r.stages()) > 0 {
+		return nil // memory that goes with the load is no growth
+	}
 	all := r.meters.memoryTrends(r.made.Tally.From, r.made.Tally.To)
 	return slices.DeleteFunc(all, func(m result.Memory) bool {
 		return m.Of == result.MemoryOfGenerator && len(r.made.Agents) > 0

@@ -63,6 +63,12 @@ func (s *setup) open(ctx context.Context) (err error) {
 				"check host, port, user and password of --dsn; 'plimsoll status' shows the local servers")
 		}
 	}
+	if err := s.checkConnections(ctx); err != nil {
+		return err
+	}
+	if err := s.readData(ctx); err != nil {
+		return err
+	}
 	s.log = openServerLog(s.postmaster())
 	if s.crew, err = startWorkers(ctx, s.Options, s.id); err != nil {
 		return err

@@ -3,7 +3,9 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -11,6 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/tally"
 	"plimsoll/lab/load/users"
 )
@@ -28,9 +33,35 @@ const (
 	sourcesMax = 16
 )
 
-func newTransport(a Access) *http.Transport {
+// filesReserved are open besides the users' own connections.
+const filesReserved = 200
+
+// filesMost is how many files this process may have open; each connection is one.
+func filesMost() uint64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxUint64 // not known
+	}
+	return limit.Max
+}
+
+// enoughFiles refuses more connections than files.
+func enoughFiles(connections int, most uint64) error {
+	if connections == 0 || uint64(connections+filesReserved) <= most {
+		return nil
+	}
+	return problem.New(problem.Environment, fmt.Errorf("%d users with connections of their own: this process may have "+
+		"%d files open", connections, most),
+		`raise the limit (ulimit -n), set connections = "shared" in [http], or use --agents`)
+}
+
+func newTransport(a Access) *http.Transport { return transportBy(newDialer(), a) }
+
+func newDialer() *dialer { return &dialer{own: net.Dialer{Timeout: dialTimeout}} }
+
+func transportBy(d *dialer, a Access) *http.Transport {
 	return &http.Transport{
-		DialContext:         (&dialer{own: net.Dialer{Timeout: dialTimeout}}).dial,
+		DialContext:         d.dial,
 		MaxIdleConns:        idleConnections,
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleTimeout,

@@ -50,7 +50,7 @@ func (r *record) judge(all *result.Result) {
 	all.InvalidReasons, all.InvalidCauses = v.reasons, v.causes
 	all.Valid, all.Warnings = len(all.InvalidReasons) == 0, warnings(all)
 	r.addMissing(all)
-	all.Warnings = append(all.Warnings, r.made.Late...)
+	all.Warnings = append(append(all.Warnings, r.made.Late...), r.sharedRows()...)
 	if r.journalStop != nil {
 		all.Warnings = append(all.Warnings, r.journalStop.String()+
 			"; the figures come from the complete record in memory: free disk space before the next run")

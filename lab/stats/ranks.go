@@ -176,3 +176,17 @@ func countDeals(ranks []int, n int) []float64 {
 	}
 	return ways[n]
 }
+
+// RankTail is one-sided: how many of all ways to deal the figures to two sides give the variant ranks at least as
+// high. Equal figures share their mean rank.
+func RankTail(base, variant []float64) float64 {
+	ranks, ofVariant := doubledRanks(variant, base)
+	ways := rankSumWays(ranks, len(variant))
+	far, all := 0.0, 0.0
+	for s, n := range ways {
+		if all += n; s >= ofVariant {
+			far += n
+		}
+	}
+	return far / all
+}

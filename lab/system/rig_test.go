@@ -16,15 +16,7 @@ import (
 
 func store(t *testing.T) *cluster.Store {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "plimsoll-rig-")
-	if err == nil {
-		err = os.Chmod(dir, 0o755) // the server's ordinary user must get through
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return cluster.Open(dir)
+	return cluster.Open(clustertest.State(t))
 }
 
 type progressLog struct{ all []string }
@@ -34,9 +26,7 @@ func (s *progressLog) say(format string, args ...any) {
 }
 
 // spec of the clusters that tests make.
-func spec() cluster.Spec {
-	return cluster.Spec{Engine: clustertest.Engine(), SocketOnly: true, Unsafe: true}
-}
+func spec() cluster.Spec { return clustertest.Copied(clustertest.Spec()) }
 
 func local(s *cluster.Store, t *progressLog) system.Local {
 	return system.Local{

@@ -15,11 +15,12 @@ import (
 type Spec struct {
 	Target
 	Shape    Shape
-	Run      run.Options // without what the files hold
-	Scenario string      // file of the load; empty: that of Of
-	Of       string      // whose operations users do: "erp" or empty, "1c", or "1c+" and an outfit
-	Users    int         // of a load that has neither any nor a file
-	Think    users.Think // likewise
+	Run      run.Options      // without what the files hold
+	Scenario string           // file of the load; empty: that of Of
+	Of       string           // whose operations users do: "erp" or empty, "1c", or "1c+" and an outfit
+	Pgbench  scenario.Pgbench // instead of a file; none: no scripts
+	Users    int              // of a load that has neither any nor a file
+	Think    users.Think      // likewise
 	Access   run.AccessFiles
 	Agents   agents.Spec
 	Page     kept.Page // for the report
@@ -43,7 +44,11 @@ func (s Spec) System() (y System, err error) {
 	if outfit, is := OutfitOf(s.Of); is && s.Scenario == "" {
 		y.Outfit, y.Run.Scenario = outfit, scenario.Of1C()
 	}
-	if s.Scenario == "" {
+	if s.Pgbench.Given() && s.Scenario == "" {
+		if y.Run.Scenario, err = s.Pgbench.Scenario(); err != nil {
+			return y, err
+		}
+	} else if s.Scenario == "" {
 		y.Run.Users = cmp.Or(s.Run.Users, s.Users)
 		y.Run.Think = cmp.Or(s.Run.Think, &s.Think)
 	}

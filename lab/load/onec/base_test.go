@@ -252,7 +252,10 @@ func TestSession_KeepsItsTempTables(t *testing.T) {
 						t.Fatal(outcome, err)
 					}
 				}
-				s := <-p.free
+				s, err := p.sessions.Take(ctx, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if round > 0 && s.made != made {
 					t.Errorf("%d temp tables after round %d, %d before", s.made, round, made)
 				}
@@ -265,7 +268,7 @@ func TestSession_KeepsItsTempTables(t *testing.T) {
 						}
 					}
 				}
-				p.free <- s
+				p.sessions.Give(0, s)
 			}
 			if made == 0 {
 				t.Error("no temp table was made")
@@ -300,5 +303,5 @@ func connectForTest(ctx context.Context, dsn string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, p.config)
+	return p.connect(ctx, 0)
 }

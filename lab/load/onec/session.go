@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -19,6 +18,10 @@ type session struct {
 	splitter int
 	free     map[string][]string // temp tables that are empty, by structure
 	made     int
+
+	journal  Journal // nil: nobody listens
+	user     int     // who uses it
+	numbered bool    // see Statement
 }
 
 // abilities of a server, as the platform asks for them when it connects.
@@ -29,8 +32,8 @@ type abilities struct {
 	analyzes     bool // the server itself gathers statistics of temp tables
 }
 
-// greeting are the settings that a 1C server sends on connecting, but for lc_messages, which many systems lack.
-const greeting = `SET client_min_messages = error; SET enable_mergejoin = off; SET standard_conforming_strings = off;
+// Greeting are the settings that a 1C server sends on connecting, but for lc_messages, which many systems lack.
+const Greeting = `SET client_min_messages = error; SET enable_mergejoin = off; SET standard_conforming_strings = off;
 SET escape_string_warning = off; SET cpu_operator_cost = 0.001; SET lock_timeout = 20000`
 
 // abilitiesSQL reads what the server can do.
@@ -48,13 +51,13 @@ const splitterClass = 0x3163 // "1c"
 // splittersMost is more than a server has sessions.
 const splittersMost = 100_000
 
-// connect opens a session.
-func connect(ctx context.Context, config *pgx.ConnConfig) (*session, error) {
-	conn, err := pgconn.ConnectConfig(ctx, &config.Config)
+// connect opens a session for a user.
+func (p *Player) connect(ctx context.Context, user int) (*session, error) {
+	conn, err := pgconn.ConnectConfig(ctx, &p.config.Config)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	s := &session{conn: conn, free: map[string][]string{}}
+	s := &session{conn: conn, free: map[string][]string{}, journal: p.Journal, user: user, numbered: p.Sessions > 0}
 	if err := s.greet(ctx); err != nil {
 		s.close(ctx)
 		return nil, fmt.Errorf("open a session: %w", err)
@@ -63,7 +66,7 @@ func connect(ctx context.Context, config *pgx.ConnConfig) (*session, error) {
 }
 
 func (s *session) greet(ctx context.Context) error {
-	if _, err := s.rows(ctx, greeting); err != nil {
+	if _, err := s.rows(ctx, Greeting); err != nil {
 		return err
 	}
 	rows, err := s.rows(ctx, abilitiesSQL)
@@ -95,7 +98,7 @@ func (s *session) close(ctx context.Context) {
 
 // rows executes statements as one text, as the platform sends them, and returns the rows of the last.
 func (s *session) rows(ctx context.Context, sql string) (all [][]string, err error) {
-	results, err := s.conn.Exec(ctx, sql).ReadAll()
+	results, err := s.execute(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +110,26 @@ func (s *session) rows(ctx context.Context, sql string) (all [][]string, err err
 		all = append(all, texts)
 	}
 	return all, nil
+}
+
+const idle = 'I' // a session outside of transactions
+
+func (s *session) execute(ctx context.Context, sql string) ([]*pgconn.Result, error) {
+	if s.journal == nil {
+		return s.conn.Exec(ctx, sql).ReadAll()
+	}
+	told := Statement{User: s.user, Process: s.conn.PID(), Text: sql, Transaction: s.conn.TxStatus() != idle,
+		Began: time.Now()}
+	results, err := s.conn.Exec(ctx, sql).ReadAll()
+	told.Ended, told.Err = time.Now(), err
+	told.Transaction = told.Transaction || s.conn.TxStatus() != idle
+	s.numbered = s.numbered || told.Transaction
+	told.Numbered = s.numbered
+	if n := len(results); n > 0 {
+		told.Rows, told.Tuples = results[n-1].CommandTag.RowsAffected(), len(results[n-1].FieldDescriptions) > 0
+	}
+	s.journal.Statement(told)
+	return results, err
 }
 
 // structure of a temp table: its columns with their types, and the columns of its index; tables of one structure stand

@@ -1,62 +1,98 @@
-// Package request owns key operations written as HTTP requests. Method, address, headers and body are templates over
-// the user's variables; the answer is checked and may set variables for later operations.
+// Package request owns key operations written as HTTP requests. Address, headers and body are templates over the user's
+// variables; the answer is checked and may set variables for later requests.
 package request
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/lab/load/script"
 	"plimsoll/lab/load/tally"
 )
 
-// bodyMax bounds how much of an answer is read.
-const bodyMax = 64 << 20
-
 // Request is one HTTP request of a key operation.
 type Request struct {
 	Method  string            `json:"method"`
-	URL     string            `json:"url"` // absolute, or a path under the base address
+	URL     string            `json:"url"` // absolute, a path under the base address, or a variable with either
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body,omitempty"`
+	// Form is sent urlencoded instead of a body, Multipart with the files as multipart/form-data. A field may have
+	// several values.
+	Form      map[string][]string `json:"form,omitempty"`
+	Multipart map[string][]string `json:"multipart,omitempty"`
+	Files     map[string]File     `json:"files,omitempty"` // by field
+	// BodyFile, if not nil, is the body.
+	BodyFile *File `json:"body_file,omitempty"`
 	// Expect are the statuses of a good answer; none: 200 to 299. Refused are those of a refusal by a control, a valid
-	// answer.
+	// answer. A redirect that is among them is not followed.
 	Expect  []int `json:"expect,omitempty"`
 	Refused []int `json:"refused,omitempty"`
 	// Contains must occur in the body of a good answer.
 	Contains string `json:"contains,omitempty"`
-	// Extract sets variables from the JSON of a good answer: name to path.
-	Extract map[string]Path `json:"extract,omitempty"`
+	// Check the rest of a good answer.
+	Check Check `json:"check,omitzero"`
+	// Extract sets variables from a good answer.
+	Extract map[string]Source `json:"extract,omitempty"`
+	// Resources are loaded after a good answer, several at once, as a browser loads those of a page.
+	Resources []string `json:"resources,omitempty"`
+}
+
+// User is who sends a request.
+type User struct {
+	Variables map[string]script.Value
+	Transport http.RoundTripper
+	Jar       http.CookieJar // nil: keeps no cookies
+	Base      string         // address of the server
+	// Last answer's address, where addresses begin that are neither absolute nor a path; nil: the base.
+	Last *url.URL
+	// Page that the user sees, which requests name as their Referer; nil: none was shown yet.
+	Page *url.URL
 }
 
 // overloaded are the statuses that say that a server is too busy.
 var overloaded = []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
-// Do sends the request with the user's variables, and sets those that it extracts.
-func (r *Request) Do(ctx context.Context, transport http.RoundTripper, base string,
-	variables map[string]script.Value) (tally.Outcome, error) {
-	request, err := r.build(ctx, base, variables)
+// Do sends the request of a user, and sets the variables that it extracts.
+func (r *Request) Do(ctx context.Context, s *Settings, u *User) (tally.Outcome, error) {
+	began := time.Now()
+	request, err := r.build(ctx, s, u)
 	if err != nil {
 		return tally.Failed, err
 	}
-	answer, err := transport.RoundTrip(request)
+	response, err := r.client(s, u).Do(request)
 	if err != nil {
 		return tally.Failed, plain(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, bodyMax))
+	a, err := read(response, u.Jar)
 	if err != nil {
-		return tally.Failed, fmt.Errorf("read answer: %w", err)
+		return tally.Failed, err
 	}
-	return r.judge(answer, body, variables)
+	if u.Last = a.Request.URL; isPage(a) {
+		u.Page = u.Last
+	}
+	if outcome, err := r.judge(a, u); outcome != tally.OK {
+		return outcome, err
+	}
+	if err := r.load(ctx, s, u); err != nil {
+		return tally.Failed, err
+	}
+	return outcomeOf(r.Check.inTime(time.Since(began)))
+}
+
+func outcomeOf(err error) (tally.Outcome, error) {
+	if err != nil {
+		return tally.Failed, err
+	}
+	return tally.OK, nil
 }
 
 // plain drops the address from a client's error. It differs between users, and equal errors are counted together.
@@ -68,43 +104,86 @@ func plain(err error) error {
 	return err
 }
 
-func (r *Request) build(ctx context.Context, base string, variables map[string]script.Value) (*http.Request, error) {
-	address, err := expand(r.URL, variables, url.QueryEscape)
+func (r *Request) build(ctx context.Context, s *Settings, u *User) (*http.Request, error) {
+	address, err := u.address(r.URL)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
 	}
-	if strings.HasPrefix(address, "/") {
-		address = strings.TrimRight(base, "/") + address
-	}
-	body, err := expand(r.Body, variables, inJSON)
-	if err != nil {
-		return nil, fmt.Errorf("body: %w", err)
-	}
-	var reader io.Reader
-	if body != "" {
-		reader = strings.NewReader(body)
-	}
-	request, err := http.NewRequestWithContext(ctx, r.Method, address, reader)
+	request, err := http.NewRequestWithContext(ctx, r.Method, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	for name, template := range r.Headers {
-		value, err := expand(template, variables, oneLine)
+		value, err := expand(template, u.Variables, oneLine)
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", name, err)
 		}
-		if request.Header.Set(name, value); strings.EqualFold(name, "Host") {
-			request.Host = value
-		}
+		setHeader(request, name, value)
 	}
-	if body != "" && request.Header.Get("Content-Type") == "" {
-		request.Header.Set("Content-Type", "application/json")
+	if s.addTo(request, u); request.Header.Values("Referer") == nil {
+		setReferer(request, u.Page)
 	}
-	return request, nil
+	return request, r.addContent(request, u.Variables)
 }
 
-func (r *Request) judge(answer *http.Response, body []byte, variables map[string]script.Value) (tally.Outcome, error) {
-	status := answer.StatusCode
+func setHeader(request *http.Request, name, value string) {
+	if request.Header.Set(name, value); strings.EqualFold(name, "Host") {
+		request.Host = value
+	}
+}
+
+// addTo adds headers and auth of all requests to one that has none of its own.
+func (s *Settings) addTo(request *http.Request, u *User) {
+	for name, template := range s.Headers {
+		if value, err := expand(template, u.Variables, oneLine); err == nil && request.Header.Values(name) == nil {
+			setHeader(request, name, value)
+		}
+	}
+	if s.Auth == nil || request.Header.Values("Authorization") != nil || !u.trusts(request.URL) {
+		return
+	}
+	if value, err := expand(s.Auth.Basic, u.Variables, asIs); err == nil && s.Auth.Basic != "" {
+		name, password, _ := strings.Cut(value, ":")
+		request.SetBasicAuth(name, password)
+	}
+	if value, err := expand(s.Auth.Bearer, u.Variables, oneLine); err == nil && s.Auth.Bearer != "" {
+		request.Header.Set("Authorization", "Bearer "+value)
+	}
+}
+
+// trusts says whether an address is that of the user's own server.
+func (u *User) trusts(to *url.URL) bool {
+	base, err := url.Parse(u.Base)
+	return u.Base == "" || err == nil && sameOrigin(base, to)
+}
+
+// address that a template means.
+func (u *User) address(template string) (string, error) {
+	text, err := expandURL(template, u.Variables)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(template, "/") {
+		return strings.TrimRight(u.Base, "/") + text, nil
+	}
+	to, err := url.Parse(text)
+	if err != nil || to.IsAbs() {
+		return text, err
+	}
+	last := u.Last // its link
+	if last == nil {
+		if last, err = url.Parse(u.Base); err != nil {
+			return "", err
+		}
+	}
+	if to = last.ResolveReference(to); to.Host == "" {
+		return "", fmt.Errorf("%q is no address, and there is none that it could belong to", text)
+	}
+	return to.String(), nil
+}
+
+func (r *Request) judge(a *answer, u *User) (tally.Outcome, error) {
+	status := a.StatusCode
 	switch {
 	case slices.Contains(r.Refused, status):
 		return tally.Refused, nil
@@ -114,25 +193,32 @@ func (r *Request) judge(answer *http.Response, body []byte, variables map[string
 		if slices.Contains(overloaded, status) {
 			outcome = tally.Overload
 		}
-		return outcome, unexpected(answer, body)
-	case !bytes.Contains(body, []byte(r.Contains)):
-		return tally.Failed, fmt.Errorf("the answer does not contain %q", r.Contains)
-	}
-	if len(r.Extract) == 0 {
+		_ = a.decode() // of what cannot be read the beginning is shown as it is
+		return outcome, unexpected(a.Response, a.body)
+	case r.Contains == "" && r.Check.none() && len(r.Extract) == 0:
 		return tally.OK, nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var tree any
-	if err := decoder.Decode(&tree); err != nil {
-		return tally.Failed, fmt.Errorf("the answer is not JSON: %w", err)
+	if err := a.decode(); err != nil {
+		return tally.Failed, err
 	}
-	for name, path := range r.Extract {
-		value, err := path.In(tree)
+	if !bytes.Contains(a.body, []byte(r.Contains)) {
+		return tally.Failed, fmt.Errorf("the answer does not contain %q", r.Contains)
+	}
+	if err := r.Check.answer(a, u.Variables); err != nil {
+		return tally.Failed, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Extract)) { // the same failure for all users
+		value, err := r.Extract[name].in(a)
 		if err != nil {
 			return tally.Failed, err
 		}
-		variables[name] = value
+		u.Variables[name] = value
 	}
 	return tally.OK, nil
+}
+
+// discard the rest of an answer, so that its connection is free again.
+func discard(response *http.Response) {
+	_, _ = io.Copy(io.Discard, response.Body)
+	response.Body.Close()
 }

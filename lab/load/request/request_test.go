@@ -37,6 +37,20 @@ func shop(t *testing.T) string {
 	return server.URL
 }
 
+// sources by the variables that they set.
+func sources(t testing.TB, pairs ...string) map[string]Source {
+	t.Helper()
+	all := map[string]Source{}
+	for i := 0; i < len(pairs); i += 2 {
+		s, err := ParseSource(pairs[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[pairs[i]] = s
+	}
+	return all
+}
+
 func TestDo(t *testing.T) {
 	base := shop(t)
 	start := map[string]script.Value{"token": script.Text("t1"), "name": script.Text(`a "b"`), "n": script.Int(5),
@@ -53,8 +67,8 @@ func TestDo(t *testing.T) {
 	}{
 		{"ExtractsFromJSON", order, func(r *Request) {
 			r.Expect = []int{201}
-			r.Extract = map[string]Path{"id": "order.id", "price": "order.lines.1.price", "ok": "order.lines.0.ok",
-				"note": "order.note"}
+			r.Extract = sources(t, "id", "order.id", "price", "order.lines.1.price", "ok", "json:order.lines.0.ok",
+				"note", "order.note")
 		}, tally.OK, "", map[string]string{"id": "9007199254740993", "price": "1.50", "ok": "true", "note": "NULL"}},
 		{"EscapesInTheAddress", Request{Method: "GET", URL: "/search?q={{q}}", Contains: "found a&b c"}, nil, tally.OK,
 			"", nil},
@@ -67,11 +81,11 @@ func TestDo(t *testing.T) {
 		{"ErrorFails", Request{Method: "GET", URL: "/status/500"}, nil, tally.Failed, "status 500", nil},
 		{"MissingTextFails", Request{Method: "GET", URL: "/search?q=1", Contains: "lost"}, nil, tally.Failed,
 			`does not contain "lost"`, nil},
-		{"NoJSONFails", Request{Method: "GET", URL: "/search?q=1", Extract: map[string]Path{"a": "b"}}, nil,
+		{"NoJSONFails", Request{Method: "GET", URL: "/search?q=1", Extract: sources(t, "a", "b")}, nil,
 			tally.Failed, "not JSON", nil},
-		{"MissingPathFails", order, func(r *Request) { r.Extract = map[string]Path{"a": "order.lines.7.x"} },
+		{"MissingPathFails", order, func(r *Request) { r.Extract = sources(t, "a", "order.lines.7.x") },
 			tally.Failed, "the answer has no order.lines.7.x", nil},
-		{"ListIsNoValue", order, func(r *Request) { r.Extract = map[string]Path{"a": "order.lines"} }, tally.Failed,
+		{"ListIsNoValue", order, func(r *Request) { r.Extract = sources(t, "a", "order.lines") }, tally.Failed,
 			"not a single value", nil},
 		{"UndefinedVariableFails", Request{Method: "GET", URL: "/search?q={{lost}}"}, nil, tally.Failed,
 			`undefined variable "lost"`, nil},
@@ -83,7 +97,8 @@ func TestDo(t *testing.T) {
 				c.change(&c.request)
 			}
 			variables := maps.Clone(start)
-			outcome, err := c.request.Do(t.Context(), http.DefaultTransport, base, variables)
+			outcome, err := c.request.Do(t.Context(), &Settings{}, &User{Variables: variables,
+				Transport: http.DefaultTransport, Base: base})
 			if outcome != c.outcome || (err != nil) != (c.says != "") ||
 				err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, %v", outcome, err)

@@ -3,6 +3,8 @@ package request
 import (
 	"encoding/json"
 	"fmt"
+	"html"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -33,6 +35,34 @@ func expand(template string, variables map[string]script.Value, escape func(stri
 	})
 }
 
+// expandURL escapes values for the path or the query in which they stand. One at the beginning is an address, as a
+// link or a redirect has it, and stays as it is.
+func expandURL(template string, variables map[string]script.Value) (string, error) {
+	first := ""
+	if strings.HasPrefix(template, "{{") {
+		if end := strings.Index(template, "}}"); end > 0 {
+			first, template = template[:end+2], template[end+2:]
+		}
+	}
+	begins, err := expand(first, variables, asIs)
+	if err != nil {
+		return "", err
+	}
+	path := template
+	if at := strings.IndexByte(template, '?'); at >= 0 {
+		path = template[:at]
+	}
+	if strings.Contains(begins, "?") {
+		path = "" // what follows belongs to the query
+	}
+	query := template[len(path):]
+	if path, err = expand(path, variables, url.PathEscape); err != nil {
+		return "", err
+	}
+	query, err = expand(query, variables, url.QueryEscape)
+	return begins + path + query, err
+}
+
 func cut(template string, value func(name string) (string, error)) (string, error) {
 	var b strings.Builder
 	for {
@@ -54,6 +84,20 @@ func cut(template string, value func(name string) (string, error)) (string, erro
 	}
 }
 
+// escapeOf a body by its Content-Type; without one it is JSON.
+func escapeOf(kind string) func(string) string {
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
+	switch kind = strings.TrimSpace(kind); {
+	case kind == "" || strings.HasSuffix(kind, "json"):
+		return inJSON
+	case kind == "application/x-www-form-urlencoded":
+		return url.QueryEscape
+	case strings.HasSuffix(kind, "xml") || strings.HasSuffix(kind, "html"):
+		return html.EscapeString
+	}
+	return asIs
+}
+
 // inJSON escapes what would end a JSON string; numbers stay as they are.
 func inJSON(s string) string {
 	quoted, err := json.Marshal(s)
@@ -65,3 +109,5 @@ func inJSON(s string) string {
 
 // oneLine removes line breaks from a header.
 func oneLine(s string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(s) }
+
+func asIs(s string) string { return s }

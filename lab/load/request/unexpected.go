@@ -29,11 +29,17 @@ func unexpected(answer *http.Response, body []byte) *Unexpected {
 	if r := answer.Request; r != nil && r.URL != nil {
 		u.Asked = r.Method + " " + (&url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path}).String()
 	}
-	text := []rune(strings.Join(strings.Fields(human.Plain(strings.ToValidUTF8(string(body), ""))), " "))
-	if u.Body = string(text[:min(len(text), bodyShown)]); len(text) > bodyShown {
-		u.Body += " …"
-	}
+	u.Body = shown(string(body))
 	return u
+}
+
+// shown is the beginning of a text, on one line.
+func shown(s string) string {
+	text := []rune(strings.Join(strings.Fields(human.Plain(strings.ToValidUTF8(s, ""))), " "))
+	if len(text) > bodyShown {
+		return string(text[:bodyShown]) + " …"
+	}
+	return string(text)
 }
 
 // Error is the same for all users, so that equal ones are counted together.

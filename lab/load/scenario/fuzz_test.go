@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(standard.String())
+	f.Add(web)
 	examples, err := filepath.Glob("../../../docs/examples/*.toml")
 	if err != nil || len(examples) == 0 {
 		f.Fatalf("no examples: %v", err)
@@ -41,6 +43,7 @@ func FuzzRead(f *testing.F) {
 			isUsers(t, err)
 			return
 		}
+		travels(t, scenario)
 		if strings.Contains(text, "application") || strings.Contains(text, "operations") {
 			return
 		}
@@ -57,6 +60,22 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("printed:\n%s\nread and printed again:\n%s", printed, second)
 		}
 	})
+}
+
+// travels to an agent, which gets the same scenario.
+func travels(t *testing.T, s *Scenario) {
+	t.Helper()
+	wire, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there Scenario
+	if err := json.Unmarshal(wire, &there); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.Prepare(); err != nil || there.Digest() != s.Digest() {
+		t.Errorf("%v: %s", err, wire)
+	}
 }
 
 func isUsers(t *testing.T, err error) {

@@ -62,9 +62,10 @@ func init() {
 		{"roles.*.think.cap", false, thinkCap(roleThink)},
 
 		{"day", true, nil},
+		{"day.file", false, dayFile},
 		{"day.*", false, dayPoint},
 	}
-	keys = append(keys, ownKeys()...)
+	keys = append(keys, slices.Concat(ownKeys(), sqlKeys(), dataKeys(), stageKeys(), gateKeys)...)
 }
 
 // usersMax is what one generator process is built for, with some reserve.
@@ -87,8 +88,12 @@ func (k key) matches(path []string) bool {
 }
 
 func (k key) takes() string {
-	if k.table {
-		return "a table: [" + strings.ReplaceAll(k.pattern, "*", "NAME") + "]"
+	name := strings.ReplaceAll(k.pattern, "*", "NAME")
+	switch {
+	case k.table:
+		return "a table: [" + name + "]"
+	case slices.ContainsFunc(keys, func(each key) bool { return each.table && each.pattern == k.pattern+".*" }):
+		return "a list of tables: [[" + name + "]]"
 	}
 	return "a value, not a table"
 }

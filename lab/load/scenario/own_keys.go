@@ -3,11 +3,8 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"plimsoll/ground/human"
@@ -24,16 +21,23 @@ type setter = func(*reader, tomlfile.Entry) error
 func ownKeys() []key {
 	all := []key{
 		{"sql", true, nil},
-		{"sql.connections", false, connections},
 		{"sql.mode", false, mode},
 		{"sql.reset", false, reset},
-		{"http", true, nil},
-		{"http.base", false, text(func(r *reader, s string) { r.Own.Base = s })},
 		{"variables", true, nil},
 		{"variables.*", false, ownVariable},
 		{"login", true, nil},
 	}
+	all = append(all, httpKeys()...)
 	for _, at := range []string{"operations.*", "login"} {
+		all = append(all,
+			key{at + ".count", false, countQuery},
+			key{at + ".steps", false, stepList},
+			key{at + ".steps.*", true, newStep},
+			key{at + ".steps.*.think", false, stepThink},
+		)
+	}
+	for _, at := range []string{"operations.*", "login", "operations.*.steps.*", "login.steps.*"} {
+		all = append(all, contentKeys(at)...)
 		all = append(all,
 			key{at + ".sql", false, scriptKey(inline)},
 			key{at + ".script", false, scriptKey(fromFile)},
@@ -41,48 +45,49 @@ func ownKeys() []key {
 			key{at + ".url", false, template(func(q *request.Request, s string) { q.URL = s })},
 			key{at + ".headers", true, nil},
 			key{at + ".headers.*", false, header},
-			key{at + ".body", false, template(func(q *request.Request, s string) { q.Body = s })},
 			key{at + ".expect", false, statuses(func(q *request.Request, all []int) { q.Expect = all })},
 			key{at + ".refused", false, refused},
 			key{at + ".contains", false, ofRequest(text, func(q *request.Request, s string) { q.Contains = s })},
-			key{at + ".count", false, countQuery},
 			key{at + ".extract", true, nil},
 			key{at + ".extract.*", false, extract},
+			key{at + ".check", true, nil},
+			key{at + ".check.*", false, check},
+			key{at + ".resources", false, resources},
 		)
 	}
 	return all
 }
 
-// actionOf is the action that a key describes; its first key creates it.
+// actionOf is the action, or its step, that a key describes; its first key creates it.
 func (r *reader) actionOf(e tomlfile.Entry) *custom.Action {
+	whole, key := r.wholeOf(e)
+	if len(key) > 1 && key[0] == "steps" {
+		return whole.Steps[len(whole.Steps)-1] // steps are read one after the other
+	}
+	return whole
+}
+
+// wholeOf is the login or the operation that a key belongs to, and what of the key is inside it.
+func (r *reader) wholeOf(e tomlfile.Entry) (a *custom.Action, key []string) {
 	if e.Key[0] == "login" {
 		if r.Own.Login == nil {
 			r.Own.Login = &custom.Action{}
 		}
-		return r.Own.Login
+		return r.Own.Login, e.Key[1:]
 	}
 	op := r.operation(e.Key[1])
 	if op.Action == nil {
 		op.Action = &custom.Action{}
 	}
-	return op.Action
+	return op.Action, e.Key[2:]
 }
 
 func (r *reader) requestOf(e tomlfile.Entry) *request.Request {
 	a := r.actionOf(e)
 	if a.Request == nil {
-		a.Request = &request.Request{Method: http.MethodGet}
+		a.Request = &request.Request{}
 	}
 	return a.Request
-}
-
-// connections that users share. Users of a 1C load may have a session each: 0.
-func connections(r *reader, e tomlfile.Entry) error {
-	least := 1
-	if r.Application == OneC {
-		least = 0
-	}
-	return count(least, 10_000, func(r *reader, n int) { r.Own.Connections = n })(r, e)
 }
 
 func mode(r *reader, e tomlfile.Entry) error {
@@ -125,14 +130,10 @@ func inline(r *reader, e tomlfile.Entry, s string) (string, string, int, error) 
 }
 
 func fromFile(r *reader, e tomlfile.Entry, s string) (string, string, int, error) {
-	path := s
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(r.file.Path), s)
-	}
+	path := r.pathOf(s)
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return "", path, 0, r.wrong(e, fmt.Sprintf("read script: %v", err),
-			"a path is taken from the folder of the scenario file")
+		return "", path, 0, r.wrong(e, fmt.Sprintf("read script: %v", err), pathHint)
 	}
 	return string(content), path, 1, nil
 }
@@ -198,36 +199,24 @@ func ofRequest[T any](kind func(func(*reader, T)) setter, set func(*request.Requ
 // template is text with {{variables}}.
 func template(set func(*request.Request, string)) setter {
 	return func(r *reader, e tomlfile.Entry) error {
-		if s, ok := e.Raw.(string); ok {
-			if _, err := request.Variables(s); err != nil {
-				return r.wrong(e, err.Error(), "")
-			}
+		s, err := r.templateText(e)
+		if err == nil {
+			set(r.requestOf(e), s)
 		}
-		return ofRequest(text, set)(r, e)
+		return err
 	}
 }
 
 func header(r *reader, e tomlfile.Entry) error {
-	name := e.Key[len(e.Key)-1]
-	return template(func(q *request.Request, s string) {
-		if q.Headers == nil {
-			q.Headers = map[string]string{}
-		}
-		q.Headers[name] = s
-	})(r, e)
-}
-
-func extract(r *reader, e tomlfile.Entry) error {
-	name := e.Key[len(e.Key)-1]
-	if !script.IsName(name) {
-		return r.wrong(e, "is not a variable name", "letters, digits and _, no digit first")
+	s, err := r.templateText(e)
+	if err != nil {
+		return err
 	}
-	return ofRequest(text, func(q *request.Request, s string) {
-		if q.Extract == nil {
-			q.Extract = map[string]request.Path{}
-		}
-		q.Extract[name] = request.Path(s)
-	})(r, e)
+	q := r.requestOf(e)
+	if q.Headers == nil {
+		q.Headers = map[string]string{}
+	}
+	return r.headerInto(q.Headers, e, s)
 }
 
 func statuses(set func(*request.Request, []int)) setter {
@@ -279,24 +268,6 @@ func refused(r *reader, e tomlfile.Entry) error {
 		}
 		a := r.actionOf(e)
 		a.RefusedStates = append(a.RefusedStates, s)
-	}
-	return nil
-}
-
-// completeAction checks rules that span several keys.
-func (r *reader) completeAction(where string, a *custom.Action) error {
-	wrong := func(format string, args ...any) error {
-		return problem.New(problem.Usage, fmt.Errorf(where+": "+format, args...), "")
-	}
-	switch {
-	case a.Script == nil && a.Request == nil:
-		return problem.New(problem.Usage, fmt.Errorf("%s: there is nothing to do", where), "set sql, script or url")
-	case a.Request != nil && a.Request.URL == "":
-		return wrong("the request has no url")
-	case a.Request == nil && !a.Script.HasSQL():
-		return wrong("the script has no SQL and there is no request")
-	case a.HasSQL() && a.Script.Pipeline && r.Own.Mode == script.Simple:
-		return wrong(`\startpipeline is not possible in mode %s`, strconv.Quote(string(script.Simple)))
 	}
 	return nil
 }

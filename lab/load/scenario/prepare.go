@@ -14,12 +14,14 @@ func (s *Scenario) Prepare() error {
 		actions = append(actions, s.Operations[i].Action)
 	}
 	for _, a := range actions {
-		if a == nil || a.SQL == "" {
-			continue
-		}
-		var err error
-		if a.Script, err = script.Parse(a.SQL); err != nil {
-			return fmt.Errorf("read the scenario's script: %w", err)
+		for _, p := range a.Parts() {
+			if p.SQL == "" {
+				continue
+			}
+			var err error
+			if p.Script, err = script.Parse(p.SQL); err != nil {
+				return fmt.Errorf("read the scenario's script: %w", err)
+			}
 		}
 	}
 	return nil

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/users"
 )
 
 // head of a printed scenario explains the file.
 const head = `# A scenario: what users do, how often, and how long it may take.
-# Run it:   plimsoll run --scenario THIS_FILE      Check it: plimsoll scenario THIS_FILE
+# Run it:   plimsoll run --scenario THIS_FILE      Check it: plimsoll scenario check THIS_FILE
 `
 
 // WriteTOML writes a scenario as the file that would produce it.
@@ -26,8 +27,7 @@ func (s *Scenario) WriteTOML(w io.Writer) error {
 	if s.Application == ERP {
 		s.printShares(&b)
 	} else {
-		fmt.Fprintf(&b, "[sql]\nconnections = %d         # sessions that all users share; 0: one for each user\n",
-			s.Own.Connections)
+		s.printSessions(&b)
 	}
 	for _, op := range s.Operations {
 		fmt.Fprintf(&b, "\n[operations.%s]\ntitle = %s\ntarget = %s\npriority = %d\nweight = %v\n",
@@ -97,19 +97,4 @@ func others(d users.Distribution) string {
 	return strings.Join(words, ", ")
 }
 
-// quote is a TOML basic string: Go's form without the escapes that TOML lacks.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range s {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteString(`\` + string(c))
-		case c < ' ' || c == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, c)
-		default:
-			b.WriteRune(c)
-		}
-	}
-	return b.String() + `"`
-}
+var quote = tomlfile.Quote

@@ -12,6 +12,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/ground/tomlfile"
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/script"
 	"plimsoll/lab/load/users"
 )
 
@@ -38,7 +39,9 @@ type reader struct {
 	*Scenario
 	think users.Think // of roles without think times of their own
 	users int
-	lines map[string]int // where an operation or a role begins
+	lines map[string]int // where an operation, a role or a key begins
+	// connect is the script that new sessions run; nil: none.
+	connect *script.Script
 }
 
 func read(f *tomlfile.File) (*Scenario, error) {
@@ -99,7 +102,7 @@ func (r *reader) declare(e tomlfile.Entry) error {
 	if r.Application != NoERP && !r.describesOwn(e.Key[1]) {
 		return r.wrong(e, "no such key operation in "+applicationText[r.Application]+
 			", and no [operations.NAME] describes it",
-			human.NearestHint(e.Key[1], r.ids(), "one of your own has sql, script or url"))
+			human.NearestHint(e.Key[1], r.ids(), "one of your own has sql, script, url or steps"))
 	}
 	r.Operations = append(r.Operations, Operation{ID: e.Key[1], Title: e.Key[1], Priority: PriorityDefault,
 		Weight: WeightDefault})
@@ -110,16 +113,11 @@ func (r *reader) declare(e tomlfile.Entry) error {
 func (r *reader) describesOwn(id string) bool {
 	return slices.ContainsFunc(r.file.Entries, func(e tomlfile.Entry) bool {
 		return len(e.Key) == 3 && e.Key[0] == "operations" && e.Key[1] == id &&
-			slices.Contains([]string{"sql", "script", "url"}, e.Key[2])
+			slices.Contains([]string{"sql", "script", "url", "steps"}, e.Key[2])
 	})
 }
 
-func (r *reader) ids() (all []string) {
-	for _, op := range r.Operations {
-		all = append(all, op.ID)
-	}
-	return all
-}
+func (r *reader) ids() []string { return r.OperationIDs() }
 
 func (r *reader) operation(id string) *Operation {
 	for i := range r.Operations {
@@ -132,6 +130,7 @@ func (r *reader) operation(id string) *Operation {
 
 // take passes a key to its setter.
 func (r *reader) take(e tomlfile.Entry) error {
+	r.lines[keyText(e.Key)] = e.Line
 	for _, k := range keys {
 		if !k.matches(e.Key) {
 			continue
@@ -158,7 +157,7 @@ func (r *reader) unknown(e tomlfile.Entry) error {
 	last := e.Key[len(e.Key)-1]
 	otherwise := "there are " + strings.Join(known, ", ")
 	if len(known) == 0 {
-		otherwise = "'plimsoll scenario' prints one with all keys"
+		otherwise = "docs/scenario.md has all keys"
 	}
 	return r.wrong(e, "unknown key", human.NearestHint(last, known, otherwise))
 }
@@ -182,7 +181,7 @@ func keyText(key []string) string {
 func (r *reader) complete() error {
 	if len(r.Operations) == 0 {
 		return problem.New(problem.Usage, fmt.Errorf("%s: there is no key operation", r.file.Path),
-			"describe one in a table [operations.NAME] with sql, script or url")
+			"describe one in a table [operations.NAME] with sql, script, url or steps")
 	}
 	for i := range r.Operations {
 		if err := r.completeOperation(&r.Operations[i]); err != nil {
@@ -190,9 +189,21 @@ func (r *reader) complete() error {
 		}
 	}
 	if r.Own.Login != nil {
-		if err := r.completeAction(r.file.Path+": login", r.Own.Login); err != nil {
+		if err := r.completeAction([]string{"login"}, r.Own.Login); err != nil {
 			return err
 		}
+	}
+	if err := r.completeHTTP(); err != nil {
+		return err
+	}
+	if err := r.completeStages(); err != nil {
+		return err
+	}
+	if err := r.completeData(); err != nil {
+		return err
+	}
+	if err := r.completeSQL(); err != nil {
+		return err
 	}
 	if err := r.checkVariables(); err != nil {
 		return err
@@ -234,8 +245,7 @@ func (r *reader) completeOperation(op *Operation) error {
 	if op.Action == nil {
 		op.Action = &custom.Action{}
 	}
-	return r.completeAction(fmt.Sprintf("%s: %s", r.lineOf("operation", op.ID), keyText([]string{"operations", op.ID})),
-		op.Action)
+	return r.completeAction([]string{"operations", op.ID}, op.Action)
 }
 
 // lineOf is the line where an operation or a role begins.
@@ -245,7 +255,7 @@ func (r *reader) checkWhole() error {
 	whole := func(err error) error {
 		return problem.New(problem.Usage, fmt.Errorf("%s: %w", r.file.Path, err), "")
 	}
-	if r.Scenario.Users() < 1 {
+	if !slices.ContainsFunc(r.Roles, func(role Role) bool { return role.Users > 0 }) {
 		return whole(fmt.Errorf("the roles have no users"))
 	}
 	for _, role := range r.Roles {

@@ -12,6 +12,8 @@ import (
 	"plimsoll/erp/client"
 	"plimsoll/erp/operations"
 	"plimsoll/lab/load/custom"
+	"plimsoll/lab/load/data"
+	"plimsoll/lab/load/gate"
 	"plimsoll/lab/load/onec"
 	"plimsoll/lab/load/users"
 )
@@ -44,12 +46,15 @@ type Scenario struct {
 	Operations  []Operation `json:"operations"`
 	Roles       []Role      `json:"roles"`
 	Day         []Point     `json:"day,omitempty"`
+	Stages      []Stage     `json:"stages,omitempty"`
 	// Shares of the ERP's postings.
 	Refused       float64 `json:"refused"`   // sales that the stock control must refuse
 	Backdated     float64 `json:"backdated"` // documents with a date in the past
 	BackdatedDays int     `json:"backdated_days"`
 	// Own are the settings of operations with an Action.
 	Own custom.Settings `json:"own"`
+	// Gates are conditions under which a run of it fails. They are no part of the load, nor of its digest.
+	Gates []gate.Gate `json:"gates,omitempty"`
 }
 
 // Applications are all, by the names that files give them.
@@ -124,10 +129,11 @@ func (a Application) brings(id string) bool {
 	return slices.ContainsFunc(operationsOf(a), func(op Operation) bool { return op.ID == id })
 }
 
-// Digest is equal for scenarios of equal content, whatever the name and layout of their files and
-// the titles of their operations.
+// Digest is equal for scenarios of equal content, whatever the name and layout of their files, the titles of their
+// operations and their gates.
 func (s *Scenario) Digest() string {
 	untitled := *s
+	untitled.Gates = nil
 	untitled.Operations = slices.Clone(s.Operations)
 	for i := range untitled.Operations {
 		untitled.Operations[i].Title = ""
@@ -140,8 +146,11 @@ func (s *Scenario) Digest() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Users of all roles.
+// Users of all roles, or at the peak of the stages, who are of the roles in their proportion.
 func (s *Scenario) Users() (all int) {
+	if peak := s.peakUsers(); peak > 0 {
+		return peak
+	}
 	for _, r := range s.Roles {
 		all += r.Users
 	}
@@ -167,7 +176,7 @@ func (s *Scenario) Crowd(n int, think *users.Think) users.Crowd {
 		n = s.Users()
 	}
 	done := s.operationsCounted()
-	c := users.Crowd{Users: n, Pace: s.pace()}
+	c := users.Crowd{Users: n, Pace: s.pace(), Presence: s.presence()}
 	for _, i := range done {
 		op := s.Operations[i]
 		c.Operations = append(c.Operations, users.Operation{ID: op.ID, Title: op.Title, Target: op.Target,
@@ -214,13 +223,25 @@ func (s *Scenario) Actions() (all []*custom.Action) {
 // NeedsDatabase says whether the scenario cannot run without a connection string.
 func (s *Scenario) NeedsDatabase() bool {
 	counted := func(a *custom.Action) bool { return a != nil && a.Count != "" }
+	queried := func(source *data.Source) bool { return source.SQL != "" }
 	return s.Application != NoERP || custom.NeedsDatabase(s.Own, s.Actions()) ||
-		slices.ContainsFunc(s.Actions(), counted)
+		slices.ContainsFunc(s.Actions(), counted) || slices.ContainsFunc(s.Own.Data, queried)
 }
 
 // SpeaksSQL says whether the users themselves are clients of the database.
 func (s *Scenario) SpeaksSQL() bool {
 	return s.Application == OneC || custom.NeedsDatabase(s.Own, s.Actions())
+}
+
+// SpeaksHTTP says whether the users are clients of a web application of one's own.
+func (s *Scenario) SpeaksHTTP() bool { return custom.NeedsHTTP(s.Own, s.Actions()) }
+
+// OperationIDs are the names of all operations, as gates give them.
+func (s *Scenario) OperationIDs() (all []string) {
+	for _, op := range s.Operations {
+		all = append(all, op.ID)
+	}
+	return all
 }
 
 // operationsDone are the operations that somebody does, by position.
@@ -285,7 +306,7 @@ func apportion(roles []Role, n int) []int {
 
 func (s *Scenario) pace() (p users.Pace) {
 	if len(s.Day) == 0 {
-		return nil
+		return s.ratePace()
 	}
 	from, to := s.Day[0].At, s.Day[len(s.Day)-1].At
 	for _, point := range s.Day {

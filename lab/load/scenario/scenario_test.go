@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -192,9 +191,9 @@ func TestRead_SaysFileLineKeyAndWhatWasMeant(t *testing.T) {
 			":1: operations.a, line 1 of its script: nothing sets the variable pause", ""},
 		{"TokenThatNothingSets", "[operations.a]\ntarget = \"1s\"\nurl = \"http://localhost/{{client_id}}\"\n" +
 			"headers = { Authorization = \"Bearer {{token}}\" }\n",
-			":1: operations.a.headers.Authorization: nothing sets the variable token", "extract"},
+			":4: operations.a.headers.Authorization: nothing sets the variable token", "extract"},
 		{"VariableOfTheLogin", "[login]\nurl = \"http://localhost/{{name}}\"\n",
-			"own.toml: login.url: nothing sets the variable name", ""},
+			"own.toml:2: login.url: nothing sets the variable name", ""},
 		{"NotTOML", "users = \n", "own.toml:1: ", "the file is TOML"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -259,11 +258,7 @@ func TestUsersAreApportionedWithoutLosingAny(t *testing.T) {
 }
 
 func TestExamplesOfTheDocsRead(t *testing.T) {
-	files, err := filepath.Glob("../../../docs/examples/*.toml")
-	if err != nil || len(files) < 2 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	for _, file := range files {
+	for _, file := range examples(t) {
 		if _, err := Read(file); err != nil {
 			t.Errorf("%v\nhint: %s", err, problem.HintOf(err))
 		}

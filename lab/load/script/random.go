@@ -170,6 +170,9 @@ func (p *prng) upTo(most uint64) uint64 {
 	}
 }
 
+// Permute is the function permute of scripts: a permutation of 0..size−1.
+func Permute(value, size int64, seed uint64) int64 { return permute(value, size, seed) }
+
 const permuteRounds = 6
 
 // permute is a permutation of 0..size−1, the same for the same seed: rounds of an odd multiplication with xor and

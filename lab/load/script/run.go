@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/lab/load/trace"
 )
 
 // Mode is how statements are sent, as with pgbench's --protocol.
@@ -39,6 +41,7 @@ type running struct {
 	mode     Mode
 	pipeline *pgconn.Pipeline
 	syncs    int
+	sent     []*trace.Statement // in the pipeline; nil ones without a trace
 }
 
 func (r *running) all(ctx context.Context, commands []command) error {
@@ -114,29 +117,45 @@ func (r *running) sleep(ctx context.Context, s sleep) error {
 
 func (r *running) query(ctx context.Context, c *command) error {
 	if r.mode == Simple {
-		return r.read(c, r.conn.Exec(ctx, substitute(c.sql, r.Variables)))
+		text := substitute(c.sql, r.Variables)
+		sent := trace.Of(ctx).Send(text, nil, nil)
+		return sent.End(r.read(c, r.conn.Exec(ctx, text), sent))
 	}
 	values, err := r.values(c.params)
 	if err != nil {
 		return err
 	}
-	if r.mode == Extended {
-		if r.pipeline != nil {
-			r.pipeline.SendQueryParams(c.bound, values, nil, nil, nil)
-			return nil
-		}
-		return r.keep(c, r.conn.ExecParams(ctx, c.bound, values, nil, nil, nil))
+	sent := trace.Of(ctx).Send(c.bound, c.params, values)
+	if r.pipeline != nil {
+		r.sent = append(r.sent, sent)
+		return r.queue(ctx, c, values)
 	}
-	var name string
-	name, err = r.prepare(ctx, c.bound)
+	return sent.End(r.ask(ctx, c, values, sent))
+}
+
+// queue a statement in the pipeline.
+func (r *running) queue(ctx context.Context, c *command, values [][]byte) error {
+	if r.mode == Extended {
+		r.pipeline.SendQueryParams(c.bound, values, nil, nil, nil)
+		return nil
+	}
+	name, err := r.prepare(ctx, c.bound)
+	if err == nil {
+		r.pipeline.SendQueryPrepared(name, values, nil, nil)
+	}
+	return err
+}
+
+// ask the server and wait for its answer.
+func (r *running) ask(ctx context.Context, c *command, values [][]byte, sent *trace.Statement) error {
+	if r.mode == Extended {
+		return r.keep(c, r.conn.ExecParams(ctx, c.bound, values, nil, nil, nil), sent)
+	}
+	name, err := r.prepare(ctx, c.bound)
 	if err != nil {
 		return err
 	}
-	if r.pipeline != nil {
-		r.pipeline.SendQueryPrepared(name, values, nil, nil)
-		return nil
-	}
-	return r.keep(c, r.conn.ExecPrepared(ctx, name, values, nil, nil))
+	return r.keep(c, r.conn.ExecPrepared(ctx, name, values, nil, nil), sent)
 }
 
 // values are the parameters as text; null ones are NULL. An undefined one is an error: bound as NULL, the statement
@@ -195,11 +214,12 @@ func (r *running) forget() {
 }
 
 // read reads all results of a simple query.
-func (r *running) read(c *command, answers *pgconn.MultiResultReader) error {
+func (r *running) read(c *command, answers *pgconn.MultiResultReader, sent *trace.Statement) error {
 	var last *pgconn.Result
 	var failed error
 	for answers.NextResult() {
 		result := answers.ResultReader().Read()
+		sent.Got(result)
 		if c.get == "aset" && failed == nil && result.Err == nil {
 			failed = r.set(c, result)
 		}
@@ -218,12 +238,12 @@ func (r *running) read(c *command, answers *pgconn.MultiResultReader) error {
 }
 
 // keep reads the one result of an extended query.
-func (r *running) keep(c *command, answer *pgconn.ResultReader) error {
+func (r *running) keep(c *command, answer *pgconn.ResultReader, sent *trace.Statement) error {
 	if c.get == "" {
-		_, err := answer.Close()
-		return err
+		return sent.Read(answer)
 	}
 	result := answer.Read()
+	sent.Got(result)
 	if result.Err != nil {
 		return result.Err
 	}
@@ -270,7 +290,8 @@ func (r *running) endPipeline() error {
 		}
 		switch a := answer.(type) {
 		case *pgconn.ResultReader:
-			_, err = a.Close()
+			sent := r.answered()
+			err = sent.End(sent.Read(a))
 		case *pgconn.PipelineSync:
 			syncs--
 		}
@@ -281,6 +302,16 @@ func (r *running) endPipeline() error {
 	if err != nil { // it is unknown which statements were prepared: assume none
 		r.forget()
 	}
-	r.pipeline, r.syncs = nil, 0
+	r.pipeline, r.syncs, r.sent = nil, 0, nil
 	return err
+}
+
+// answered is the first statement of the pipeline without an answer.
+func (r *running) answered() *trace.Statement {
+	if len(r.sent) == 0 {
+		return nil
+	}
+	first := r.sent[0]
+	r.sent = r.sent[1:]
+	return first
 }

@@ -1,6 +1,10 @@
 package script
 
-import "strings"
+import (
+	"strings"
+
+	"plimsoll/ground/postgres/sqltext"
+)
 
 // piece of a script: SQL up to its end, or one meta-command.
 type piece struct {
@@ -38,14 +42,6 @@ func (s *scanner) rest() string { return s.text[s.at:] }
 func (s *scanner) step() {
 	rest := s.rest()
 	switch c := rest[0]; {
-	case strings.HasPrefix(rest, "--"):
-		s.skip(lineEnd(rest))
-	case strings.HasPrefix(rest, "/*"):
-		s.copy(blockComment(rest))
-	case c == '\'' || c == '"':
-		s.copy(quoted(rest, s.escapes()))
-	case c == '$':
-		s.copy(dollarQuoted(rest, s.afterWord()))
 	case strings.HasPrefix(rest, `\;`):
 		s.skip(1)
 		s.copy(1)
@@ -56,9 +52,21 @@ func (s *scanner) step() {
 		s.skip(1)
 		s.end(false)
 	default:
-		s.depth = max(0, s.depth+strings.Count(rest[:1], "(")-strings.Count(rest[:1], ")"))
-		s.copy(1)
+		s.part(sqltext.First(rest, false))
 	}
+}
+
+func (s *scanner) part(p sqltext.Part) {
+	switch {
+	case p.Kind == sqltext.Comment && p.Text[0] == '-':
+		s.skip(len(p.Text))
+		return
+	case p.Text == "(":
+		s.depth++
+	case p.Text == ")":
+		s.depth = max(0, s.depth-1)
+	}
+	s.copy(len(p.Text))
 }
 
 // skip skips n bytes.
@@ -106,70 +114,14 @@ func (s *scanner) meta() {
 	if i := strings.IndexFunc(text, func(c rune) bool { return c < 0x80 && isSpace(byte(c)) }); i >= 0 {
 		verb = text[:i]
 	}
-	s.all = append(s.all, piece{line: began, meta: []string{verb, strings.TrimSpace(text[len(verb):])}})
+	meta := []string{strings.ToLower(verb), strings.TrimSpace(text[len(verb):])} // as pgbench, \SET is \set
+	s.all = append(s.all, piece{line: began, meta: meta})
 	s.skip(n)
-}
-
-// escapes says whether the quote here begins a string of the form E'…', with backslash escapes.
-func (s *scanner) escapes() bool {
-	before := s.sql.String()
-	n := len(before)
-	return n > 0 && (before[n-1] == 'E' || before[n-1] == 'e') && (n == 1 || word(before[n-2:n-1]) == 0)
-}
-
-// afterWord says whether the dollar sign here belongs to a name.
-func (s *scanner) afterWord() bool {
-	before := s.sql.String()
-	return before != "" && word(before[len(before)-1:]) > 0
 }
 
 func lineEnd(s string) int {
 	if n := strings.IndexByte(s, '\n'); n >= 0 {
 		return n
-	}
-	return len(s)
-}
-
-// blockComment is the length of a comment; comments nest.
-func blockComment(s string) int {
-	depth := 0
-	for n := 0; n < len(s); n++ {
-		switch {
-		case strings.HasPrefix(s[n:], "/*"):
-			depth++
-			n++
-		case strings.HasPrefix(s[n:], "*/"):
-			depth--
-			n++
-			if depth == 0 {
-				return n + 1
-			}
-		}
-	}
-	return len(s)
-}
-
-func quoted(s string, escapes bool) int {
-	for n := 1; n < len(s); n++ {
-		switch {
-		case escapes && s[n] == '\\':
-			n++
-		case s[n] == s[0]:
-			return n + 1 // a doubled quote continues the string
-		}
-	}
-	return len(s)
-}
-
-// dollarQuoted is the length of $tag$…$tag$, or 1 if there is none.
-func dollarQuoted(s string, inName bool) int {
-	n := 1 + word(s[1:])
-	if inName || n >= len(s) || s[n] != '$' || n > 1 && isDigit(s[1]) {
-		return 1
-	}
-	tag := s[:n+1]
-	if end := strings.Index(s[n+1:], tag); end >= 0 {
-		return n + 1 + end + len(tag)
 	}
 	return len(s)
 }

@@ -53,6 +53,15 @@ func (v Value) String() string {
 	return "NULL"
 }
 
+// Texts are the values of variables as SQL text.
+func Texts(variables map[string]Value) map[string]string {
+	all := make(map[string]string, len(variables))
+	for name, v := range variables {
+		all[name] = v.String()
+	}
+	return all
+}
+
 // doubleText is %.15g as PostgreSQL prints it.
 func doubleText(d float64) string {
 	switch {

@@ -46,6 +46,12 @@ func (s *Script) Uses(mode Mode) (all []Use) {
 	return all
 }
 
+// Variables are the names that the expression needs.
+func (e Expression) Variables() (names []string) {
+	e.root.variables(func(name string) { names = append(names, name) })
+	return names
+}
+
 // AddSets adds what the script may set.
 func (s *Script) AddSets(to *Sets) {
 	eachCommand(s.commands, func(c command) {

@@ -128,3 +128,30 @@ func (t *Tally) RateInterval() (low, high float64, ok bool) {
 	drawn, ok := stats.BlockMean(values)
 	return max(0, drawn.Low), drawn.High, ok
 }
+
+// AllOperations stands for an operation where all together are meant.
+const AllOperations = -1
+
+// FailedInterval is that of the share of operations that failed or were refused for overload: the wider, at each end,
+// of the block bootstrap and of Wilson's, as ApdexInterval.
+func (t *Tally) FailedInterval(operation int) (low, high float64, ok bool) {
+	series := t.moments.series(t.To, func(m moment) (sum stats.Moment) {
+		for i, c := range m.cells {
+			if i == operation || operation == AllOperations {
+				answered := c.upTo(microseconds(TimesMax)).Whole
+				sum.Part, sum.Whole = sum.Part+float64(c.N())-answered, sum.Whole+float64(c.N())
+			}
+		}
+		return sum
+	})
+	drawn, ok := stats.BlockRatio(series)
+	if !ok {
+		return 0, 0, false
+	}
+	var all stats.Moment
+	for _, m := range series {
+		all.Part, all.Whole = all.Part+m.Part, all.Whole+m.Whole
+	}
+	low, high = stats.Wilson(all.Part/all.Whole, all.Whole)
+	return max(0, min(low, drawn.Low)), min(1, max(high, drawn.High)), true
+}

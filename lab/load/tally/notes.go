@@ -11,10 +11,16 @@ import (
 type Notes struct {
 	mu      sync.Mutex
 	resent  int
+	retried int
 	waited  time.Duration
 	instead string
 	first   time.Time // byte of an answer
 	bytes   int64
+
+	// Resumes says that whoever plays calls Play again after a think time within the operation.
+	Resumes bool
+	step    int           // that the operation continues with
+	think   time.Duration // before it; 0: it does not pause
 }
 
 type notesKey struct{}
@@ -36,6 +42,15 @@ func (n *Notes) Resent() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.resent++
+	}
+}
+
+// Retried says that a transaction was done again after a serialization failure or a deadlock.
+func (n *Notes) Retried() {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.retried++
 	}
 }
 
@@ -77,11 +92,50 @@ func (n *Notes) Read(bytes int) {
 	}
 }
 
+// Pause says that the user thinks before a step of the operation. If it returns true, Play ends here and is called
+// again for that step; otherwise the one who plays waits for itself.
+func (n *Notes) Pause(step int, think time.Duration) bool {
+	if n == nil || !n.Resumes {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.step, n.think = step, think
+	return true
+}
+
+// Step that Play begins with; 0: the first.
+func (n *Notes) Step() int {
+	if n == nil {
+		return 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.step
+}
+
+// Pausing is how long the user thinks before the operation continues; 0: it has ended.
+func (n *Notes) Pausing() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.think
+}
+
+// Continue after a pause. What was noted before moves by its length, so that it lies where the operation has it.
+func (n *Notes) Continue(paused time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.think = 0
+	if !n.first.IsZero() {
+		n.first = n.first.Add(paused)
+	}
+}
+
 // take the notes into the sample; instead is what was done in place of the operation, empty: itself.
 func (n *Notes) take(s *Sample, began time.Time) (instead string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s.Resent, s.Waited, s.Bytes = n.resent, n.waited, n.bytes
+	s.Resent, s.Retried, s.Waited, s.Bytes = n.resent, n.retried, n.waited, n.bytes
 	if !n.first.IsZero() {
 		s.FirstByte = n.first.Sub(began)
 	}

@@ -22,7 +22,8 @@ type Operation struct {
 	Latency       *Times // of answered operations
 	Errors        map[string]int64
 	GeneratorWait GeneratorWait
-	Resent        int64            // requests sent again
+	Resent        int64 // requests sent again
+	Retried       Retried
 	Instead       map[string]int64 // carried out in place of this one, which had nothing to act on
 }
 
@@ -40,6 +41,7 @@ func (o *Operation) add(c Cell) {
 	addErrors(o.Errors, c.Errors)
 	o.Latency.RecordAll(c.Latency)
 	o.Resent += c.Resent
+	o.Retried.add(c.Retried)
 	o.GeneratorWait.add(c.GeneratorWait)
 	addInstead(&o.Instead, c.Instead)
 }

@@ -40,6 +40,7 @@ type Cell struct {
 	Errors        map[string]int64 `json:"errors,omitempty"`
 	GeneratorWait GeneratorWait    `json:"own,omitzero"`     // waits
 	Resent        int64            `json:"resent,omitempty"` // requests sent again after their connection was lost
+	Retried       Retried          `json:"retried,omitzero"`
 	// Instead are the operations carried out in place of this one, which had nothing to act on; they are counted as
 	// what they are and not here.
 	Instead map[string]int64 `json:"instead,omitempty"`
@@ -50,6 +51,18 @@ type GeneratorWait struct {
 	Sum  time.Duration `json:"sum_ns"`
 	Max  time.Duration `json:"max_ns"`
 	Pool time.Duration `json:"pool_ns"` // the part of the sum for a connection of the pool
+}
+
+// Retried counts operations whose transaction was done again, after a serialization failure or a deadlock, and how
+// often that was. The time of all tries is in the latency.
+type Retried struct {
+	Operations int64 `json:"operations"`
+	Times      int64 `json:"times"`
+}
+
+func (r *Retried) add(other Retried) {
+	r.Operations += other.Operations
+	r.Times += other.Times
 }
 
 func (o *GeneratorWait) add(other GeneratorWait) {
@@ -78,6 +91,7 @@ func NewSum(second, operations int) Page {
 func (c *Cell) Count(s Sample, target time.Duration) {
 	c.Outcomes[s.Outcome]++
 	c.Resent += int64(s.Resent)
+	c.Retried.add(Retried{Operations: int64(min(1, s.Retried)), Times: int64(s.Retried)})
 	c.GeneratorWait.add(GeneratorWait{Sum: s.Lag() + s.Waited, Max: s.Lag() + s.Waited, Pool: s.Waited})
 	if s.Outcome.Answered() {
 		c.Apdex.Time(s.Latency(), target)
@@ -107,6 +121,7 @@ func (c *Cell) add(other Cell) {
 	}
 	addErrors(c.Errors, other.Errors)
 	c.Resent += other.Resent
+	c.Retried.add(other.Retried)
 	c.GeneratorWait.add(other.GeneratorWait)
 	addInstead(&c.Instead, other.Instead)
 }

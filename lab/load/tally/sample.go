@@ -41,6 +41,7 @@ type Sample struct {
 	Planned int
 	Instead string
 	Resent  int // requests sent again after their connection was lost
+	Retried int // times that its transaction was done again after a serialization failure or a deadlock
 	// FirstByte is when the first answer over HTTP began to arrive; 0: none did. Bytes are those of the bodies.
 	FirstByte time.Duration
 	Bytes     int64

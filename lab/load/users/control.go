@@ -68,7 +68,7 @@ const notPaused time.Duration = -1
 // Wanted is the load that the crowd is to have, where it has so many users now.
 func (c Crowd) Wanted(users int) Load {
 	want := c.Control.Wanted()
-	if want.Users == 0 || c.Arrivals != nil { // the load of open arrivals is their rate
+	if want.Users == 0 || c.Arrivals != nil || c.follows() { // the load of open arrivals is their rate
 		want.Users = users
 	}
 	want.Users = min(want.Users, max(c.Users, c.UsersMost))
@@ -101,6 +101,9 @@ func (l *loop) pause(paused bool, now time.Duration) {
 		held := now - l.pausedAt
 		for i := range l.agenda { // all by the same: the heap stays one
 			l.agenda[i].due += held
+		}
+		for i := range l.within.agenda {
+			l.within.agenda[i].due += held
 		}
 		if l.open != nil {
 			l.open.next += held

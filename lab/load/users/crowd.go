@@ -28,6 +28,7 @@ type Crowd struct {
 	Think      Think     // of all users when there are no roles
 	Roles      []Role    // how users differ; none: all do the operations by their weights
 	Pace       Pace      // over the steady state
+	Presence   Pace      // likewise, which share of the users is active; none: all
 	Arrivals   *Arrivals // nil: the closed model
 	Seed       uint64
 
@@ -77,7 +78,7 @@ func (c Crowd) Check() error {
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout %v: must be above 0", c.Timeout)
 	}
-	if err := errors.Join(c.Pace.Check(), c.Segment.check(c.Users)); err != nil {
+	if err := errors.Join(c.Pace.Check(), c.Presence.Check(), c.Segment.check(c.Users)); err != nil {
 		return err
 	}
 	if c.Arrivals != nil {
@@ -121,14 +122,15 @@ func newUser(seed uint64, number int) user {
 
 // enters is when a user enters: evenly over the ramp.
 func (c Crowd) enters(number int) time.Duration {
-	return time.Duration(float64(c.Ramp) * float64(number) / float64(c.Users))
+	return time.Duration(float64(c.Ramp) * float64(number) / float64(max(1, c.first())))
 }
 
 // activeAt is how many users of the segment have entered by then.
 func (c Crowd) activeAt(at time.Duration) int {
 	entered := c.Users
 	if at < c.Ramp && c.Arrivals == nil {
-		entered = min(c.Users, 1+int(float64(at)/float64(c.Ramp)*float64(c.Users)))
+		first := c.first()
+		entered = min(first, 1+int(float64(at)/float64(c.Ramp)*float64(first)))
 	}
 	return c.Segment.Of(entered)
 }

@@ -15,6 +15,8 @@
 //   - Latency counts from the moment the user was due.
 //   - Thinking starts at the answer. A user who waited long acts less often; what
 //     could have been done in the meantime is not made up for.
+//   - Who thinks between two steps of an operation is data too, and the time is in no
+//     latency (within.go).
 //   - A user's think times and choice of operations depend on the seed and the user's
 //     number alone; what the server does shifts them in time but never changes them.
 package users

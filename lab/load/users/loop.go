@@ -28,13 +28,16 @@ type loop struct {
 	agenda   agenda // thinking
 	waiting  queue  // due, but no slot is free
 	inFlight int
-	ended    chan tally.Sample // room for all in flight: an operation never waits to end
-	heard    []tally.Sample    // taken from there at once; kept for its room
-	stopped  bool              // nobody starts anything new
-	news     <-chan struct{}   // of the control; nil: none
-	wanted   int               // users that Control requests, of all segments; those of higher numbers leave
-	pausedAt time.Duration     // notPaused: not
-	cut      bool              // the drain is over
+	ended    chan turn       // room for all in flight: an operation never waits to end
+	heard    []turn          // taken from there at once; kept for its room
+	stopped  bool            // nobody starts anything new
+	news     <-chan struct{} // of the control; nil: none
+	wanted   int             // users that Control requests, of all segments; those of higher numbers leave
+	pausedAt time.Duration   // notPaused: not
+	cut      bool            // the drain is over
+	within   within          // operations whose users think between two steps
+
+	nextPresence time.Duration // when the number of users follows its plan next
 
 	tally     *tally.Tally
 	ticks     int
@@ -49,8 +52,8 @@ func newLoop(c Crowd, player Player) (*loop, error) {
 	}
 	c.UsersMost = max(c.UsersMost, c.Users)
 	c.InFlightMax = min(c.InFlightMax, c.Segment.Of(c.UsersMost))
-	l := &loop{Crowd: c, player: player, ended: make(chan tally.Sample, c.InFlightMax), news: c.Control.Changed(),
-		wanted: c.Users, pausedAt: notPaused}
+	l := &loop{Crowd: c, player: player, ended: make(chan turn, c.InFlightMax), news: c.Control.Changed(),
+		wanted: c.first(), pausedAt: notPaused}
 	for _, role := range c.roles() {
 		p, err := newPart(role, c.Operations)
 		if err != nil {
@@ -74,7 +77,7 @@ func (l *loop) enter() {
 	// A user who acts has a pointer to its random numbers in this list, so the list must never move.
 	l.users = make([]user, 0, l.Segment.Of(l.UsersMost))
 	l.agenda = make(agenda, 0, l.Segment.Of(l.Users))
-	l.addUsers(l.Users, l.enters)
+	l.addUsers(l.wanted, l.enters)
 }
 
 // addUsers adds the segment's users up to the number n, who enter at the given times.
@@ -135,6 +138,7 @@ func (l *loop) now() time.Duration { return time.Since(l.began) }
 func (l *loop) work(ctx, operations context.Context) {
 	end := l.tally.To
 	for l.now() < end && ctx.Err() == nil {
+		l.follow(l.now())
 		l.send(operations, min(l.now(), end-1))
 		l.wait(ctx.Done(), min(l.wake(), end))
 	}
@@ -152,9 +156,13 @@ func (l *loop) wake() time.Duration {
 	if l.pausedAt != notPaused {
 		return tick
 	}
+	if due, any := l.within.agenda.next(); any {
+		tick = min(tick, due)
+	}
 	if l.open != nil {
 		return min(tick, l.open.next)
 	}
+	tick = min(tick, l.followAt())
 	if due, any := l.agenda.next(); any {
 		return min(tick, due)
 	}
@@ -167,8 +175,8 @@ func (l *loop) wait(stop <-chan struct{}, at time.Duration) {
 	defer timer.Stop()
 	l.heard = l.heard[:0]
 	select {
-	case s := <-l.ended:
-		l.heard = append(l.heard, s)
+	case t := <-l.ended:
+		l.heard = append(l.heard, t)
 	case <-timer.C:
 	case <-stop:
 	case <-l.news:
@@ -184,10 +192,10 @@ func (l *loop) endAll() {
 	for len(l.ended) > 0 {
 		l.heard = append(l.heard, <-l.ended)
 	}
-	slices.SortFunc(l.heard, func(a, b tally.Sample) int { return cmp.Compare(a.Done, b.Done) })
-	for _, s := range l.heard {
-		l.tick(s.Done)
-		l.end(s)
+	slices.SortFunc(l.heard, func(a, b turn) int { return cmp.Compare(a.Done, b.Done) })
+	for _, t := range l.heard {
+		l.tick(t.Done)
+		l.end(t)
 	}
 }
 
@@ -196,13 +204,40 @@ func (l *loop) send(operations context.Context, now time.Duration) {
 	for e, due := l.due(now); due; e, due = l.due(now) {
 		l.waiting.add(e)
 	}
-	for l.waiting.len() > 0 && l.inFlight < l.InFlightMax {
+	l.collectWithin(now)
+	for l.inFlight < l.InFlightMax {
+		t, any := l.nextTurn()
+		if !any {
+			break
+		}
 		l.inFlight++
-		s, content := l.operation(l.waiting.take())
-		go l.act(operations, s, content)
+		go l.act(operations, t)
 	}
 	l.peak = max(l.peak, l.inFlight)
-	l.backlog = max(l.backlog, l.waiting.len())
+	l.backlog = max(l.backlog, l.waiting.len()+l.within.waiting.len())
+}
+
+// nextTurn is of who waits for a slot: those in the middle of an operation first. An arrival also needs a session.
+func (l *loop) nextTurn() (t turn, any bool) {
+	switch {
+	case l.within.waiting.len() > 0:
+		return l.resume(l.within.waiting.take()), true
+	case l.waiting.len() > 0 && (l.open == nil || len(l.open.free) > 0):
+		return l.operation(l.waiting.take()), true
+	}
+	return turn{}, false
+}
+
+// operation is one about to be sent, with the random numbers for what it does.
+func (l *loop) operation(e entry) turn {
+	if l.open == nil {
+		user := int(e.number)
+		return newTurn(tally.Sample{User: user, Operation: l.choose(user), Due: e.due},
+			rand.New(&l.user(user).content))
+	}
+	seat := l.open.takeFreeSession()
+	return newTurn(tally.Sample{User: int(seat.user), Operation: int(e.operation), Due: e.due,
+		Held: max(0, seat.since-e.due)}, l.open.content(e.number))
 }
 
 // due is who acts next by now.
@@ -220,27 +255,18 @@ func (l *loop) due(now time.Duration) (entry, bool) {
 	return e, due
 }
 
-// operation is one about to be sent, with the random numbers for what it does.
-func (l *loop) operation(e entry) (tally.Sample, *rand.Rand) {
-	if l.open == nil {
-		user := int(e.number)
-		return tally.Sample{User: user, Operation: l.choose(user), Due: e.due}, rand.New(&l.user(user).content)
-	}
-	seat := l.open.takeFreeSession()
-	s := tally.Sample{User: int(seat.user), Operation: int(e.operation), Due: e.due, Held: max(0, seat.since-e.due)}
-	return s, l.open.content(e.number)
-}
-
-// act is one operation, in a goroutine of its own.
-func (l *loop) act(operations context.Context, s tally.Sample, content *rand.Rand) {
-	ctx, cancel := context.WithTimeout(operations, l.Timeout)
+// act is one operation, or a part of one, in a goroutine of its own.
+func (l *loop) act(operations context.Context, t turn) {
+	sent := l.now()
+	t.begin(sent)
+	ctx, cancel := context.WithTimeout(operations, l.Timeout-(sent-t.Sent))
 	defer cancel()
-	var notes tally.Notes
-	s.Sent = l.now()
-	s.Outcome, s.Err = l.player.Play(tally.WithNotes(ctx, &notes), s.User, s.Operation, content)
-	s.Done = l.now()
-	notes.Take(&s, l.began, l.place)
-	l.ended <- s
+	t.Outcome, t.Err = l.player.Play(tally.WithNotes(ctx, t.notes), t.User, t.Operation, t.content)
+	t.Done = l.now()
+	if t.notes.Pausing() == 0 {
+		t.notes.Take(&t.Sample, l.began, l.place)
+	}
+	l.ended <- t
 }
 
 // place of an operation among the crowd's.
@@ -249,9 +275,14 @@ func (l *loop) place(id string) (at int, found bool) {
 	return at, at >= 0
 }
 
-// end counts an operation and lets its user think.
-func (l *loop) end(s tally.Sample) {
+// end counts an operation and lets its user think. One that only pauses is not counted yet.
+func (l *loop) end(t turn) {
 	l.inFlight--
+	s := t.Sample
+	if think := t.notes.Pausing(); think > 0 {
+		l.pauseWithin(t, think)
+		return
+	}
 	l.record(s)
 	if l.open != nil {
 		l.open.free = append(l.open.free, session{int32(s.User), s.Done})
@@ -280,23 +311,25 @@ func (l *loop) stop() {
 	if l.open != nil {
 		l.open.next = never
 	}
+	l.stopWithin()
 }
 
 // drain waits for the operations under way, and for those that wait for a slot,
 // and cuts off what has not ended in time.
 func (l *loop) drain(operations context.Context, cut context.CancelFunc) {
 	deadline := l.now() + l.Drain
-	for l.inFlight+l.waiting.len() > 0 && l.now() < deadline {
+	for l.inFlight+l.waiting.len()+len(l.within.turns) > 0 && l.now() < deadline {
 		l.wait(nil, min(l.wake(), deadline))
-		l.send(operations, 0)
+		l.send(operations, l.now())
 	}
 	l.cut = true
 	cut()
 	for l.inFlight > 0 {
 		l.end(<-l.ended)
 	}
+	l.endWithin()
 	for l.waiting.len() > 0 {
-		s, _ := l.operation(l.waiting.take())
+		s := l.operation(l.waiting.take()).Sample
 		s.Sent, s.Outcome, s.Err = l.now(), tally.Failed, ErrUnfinished
 		s.Done = s.Sent
 		if l.open != nil { // it never had a session: all of its wait was for one

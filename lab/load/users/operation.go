@@ -41,7 +41,8 @@ type Player interface {
 	LogIn(ctx context.Context, user int) error
 	// Play does one operation, by its place in the list, and returns when it has
 	// ended or soon after ctx is done. The error says what is behind Overload and
-	// Failed.
+	// Failed. If the user thinks between two steps of it (tally.Notes.Pause), Play
+	// returns OK and is called again for the rest.
 	Play(ctx context.Context, user, operation int, rng *rand.Rand) (tally.Outcome, error)
 }
 

@@ -3,12 +3,13 @@ package users
 import (
 	"fmt"
 	"math"
+	"sort"
 	"time"
 )
 
 // Pace is how fast life goes over the steady state, as a line through points: at
 // level 2 people think half as long as at level 1, at level 0 nobody begins
-// anything. Before the first point and after the last, their levels hold. Without
+// anything. Two points at one moment are a jump. Before the first point and after the last, their levels hold. Without
 // points the level is 1.
 //
 // A think time x that begins at a ends where the area under the line from a is x.
@@ -29,7 +30,7 @@ func (p Pace) Check() error {
 			return fmt.Errorf("pace at %v of the steady state: must be between 0 and 1", point.At)
 		case !(point.Level >= 0) || math.IsInf(point.Level, 0):
 			return fmt.Errorf("pace of %v: must be 0 or more", point.Level)
-		case i > 0 && point.At <= p[i-1].At:
+		case i > 0 && point.At < p[i-1].At:
 			return fmt.Errorf("pace at %v after that at %v: must ascend", point.At, p[i-1].At)
 		}
 		any = any || point.Level > 0
@@ -38,6 +39,21 @@ func (p Pace) Check() error {
 		return fmt.Errorf("the pace is 0 all the time: no user would ever act")
 	}
 	return nil
+}
+
+// at is the level at a part of the steady state.
+func (p Pace) at(part float64) float64 {
+	i := sort.Search(len(p), func(i int) bool { return p[i].At > part })
+	switch {
+	case len(p) == 0:
+		return 1
+	case i == 0:
+		return p[0].Level
+	case i == len(p):
+		return p[i-1].Level
+	}
+	from, to := p[i-1], p[i]
+	return from.Level + (to.Level-from.Level)*(part-from.At)/(to.At-from.At)
 }
 
 // clock turns think time into time of a run.
@@ -64,7 +80,8 @@ func (c clock) after(from, think time.Duration) time.Duration {
 		return from + think
 	}
 	at, left := float64(from), float64(think)
-	for i := range len(c.at) + 1 {
+	begin := sort.SearchFloat64s(c.at, at) // a recorded day has thousands of points
+	for i := begin; i <= len(c.at); i++ {
 		end := math.Inf(1)
 		if i < len(c.at) {
 			end = c.at[i]

@@ -21,6 +21,10 @@ func TestSegments(t *testing.T) {
 			c.Roles = []Role{{"a", 40, Think{Mean: time.Second}, []float64{1, 0}},
 				{"b", 10, Think{Mean: 5 * time.Second}, []float64{1, 3}}}
 		},
+		"Presence": func(c *Crowd) {
+			c.Ramp = 2 * time.Second
+			c.Presence = Pace{{0, 0.4}, {0.3, 0.4}, {0.5, 1}, {0.7, 1}, {0.7, 0.1}, {1, 0.1}}
+		},
 		"Poisson": func(c *Crowd) { c.Arrivals = &Arrivals{Poisson, 20} },
 	} {
 		t.Run(name, func(t *testing.T) {

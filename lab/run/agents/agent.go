@@ -249,6 +249,10 @@ func (a *agent) logIn(ctx context.Context) {
 		a.fail(err)
 		return
 	}
+	if err := a.fetchRows(ctx); err != nil {
+		a.fail(err)
+		return
+	}
 	if a.keep != nil {
 		var err error
 		if a.keeper, err = a.keep(a.plan); err != nil {
@@ -294,5 +298,5 @@ func (a *agent) work(ctx context.Context, at time.Time) {
 	}
 	a.ending.To = done.Tally.To
 	a.report(report{Written: a.local.WrittenNews(), Result: &agentResult{To: done.Tally.To, CPUShare: share.value(),
-		Live: done.Live, Frozen: done.Frozen, Late: done.Late}})
+		Live: done.Live, Frozen: done.Frozen, Late: done.Late, Wrong: done.Wrong}})
 }

@@ -52,6 +52,7 @@ type Fleet struct {
 	server *server.Server
 	conn   *nats.Conn
 	who    *nats.Subscription // answers that this run coordinates
+	rows   *nats.Subscription // answers agents that ask for rows; nil: there are none
 	url    string
 
 	mu      sync.Mutex

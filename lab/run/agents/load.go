@@ -44,6 +44,11 @@ func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) er
 	if err := f.reachable(plan.URLs); err != nil {
 		return err
 	}
+	if size := len(encode(order{Do: logIn, Plan: &plan})); size > payloadMax {
+		return problem.New(problem.Usage, fmt.Errorf("the scenario with its files takes %s to send to the agents: "+
+			"at most %s", human.Bytes(int64(size)), human.Bytes(int64(payloadMax))), "send smaller files, or use no "+
+			"agents")
+	}
 	database := ""
 	if plan.DSN != "" {
 		c, err := pgx.ParseConfig(plan.DSN)
@@ -51,6 +56,9 @@ func (f *Fleet) LogIn(ctx context.Context, plan run.Plan, done *atomic.Int64) er
 			return problem.New(problem.Usage, fmt.Errorf("connection string: %w", err), "")
 		}
 		database = c.Database
+	}
+	if err := f.offerRows(plan); err != nil {
+		return err
 	}
 	f.each(func(m *member) error {
 		own := plan
@@ -301,6 +309,7 @@ func (f *Fleet) recordAgents(made *run.LoadResult) {
 			}
 			made.Frozen = append(made.Frozen, m.result.Frozen...)
 			made.Late = append(made.Late, m.result.Late...)
+			made.Wrong = appendNew(made.Wrong, m.result.Wrong)
 		}
 		made.Agents = append(made.Agents, a)
 	}

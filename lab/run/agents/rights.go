@@ -42,7 +42,7 @@ func equalSecrets(given, secret string) bool {
 // permissionsOf an agent: it receives its own orders, and sends in its own name.
 func permissionsOf(agent string) *server.Permissions {
 	return &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: []string{helloOf(agent), reportsTo("*", agent)}},
+		Publish:   &server.SubjectPermission{Allow: []string{helloOf(agent), reportsTo("*", agent), rowsOf(agent)}},
 		Subscribe: &server.SubjectPermission{Allow: []string{ordersOf(agent), beatsOf("*"), inboxOf(agent) + ".>"}},
 		Response:  &server.ResponsePermission{MaxMsgs: 1, Expires: time.Minute},
 	}

@@ -32,6 +32,7 @@ const (
 
 func ordersOf(agent string) string      { return root + "orders." + agent }
 func beatsOf(coordinator string) string { return root + "beats." + coordinator }
+func rowsOf(agent string) string        { return root + "rows." + agent }
 func helloOf(agent string) string       { return root + "hello." + agent }
 func inboxOf(agent string) string       { return "_INBOX." + agent } // answers to an agent
 
@@ -72,8 +73,9 @@ const (
 	leave = "leave"
 )
 
-// order holds no secret: the agent takes its own connection string and replaces the database's name. It is acknowledged
-// at once, and its outcome is reported later; only enter is answered when it is done.
+// order holds no secret but what stands in the scenario, such as passwords among its variables and the key of a TLS
+// certificate: the agent takes its own connection string and replaces the database's name. It is acknowledged at once,
+// and its outcome is reported later; only enter is answered when it is done.
 type order struct {
 	Do   string    `json:"do"`
 	Plan *run.Plan `json:"plan,omitempty"`
@@ -123,6 +125,7 @@ type agentResult struct {
 	Live     *result.Footprint `json:"live"`
 	Frozen   []run.Frozen      `json:"frozen,omitempty"`
 	Late     []string          `json:"late,omitempty"`
+	Wrong    []string          `json:"wrong,omitempty"`
 }
 
 func encode(message any) []byte {

@@ -64,6 +64,15 @@ type Scenario struct {
 	// How custom SQL was sent; empty without any.
 	Protocol    string `json:"protocol,omitempty"`
 	Connections int    `json:"connections,omitempty"` // shared by the users
+	Session     string `json:"session,omitempty"`     // user: each has one; absent: they share the connections
+	// How custom requests were sent; absent without any, and in older results.
+	HTTP *HTTP `json:"http,omitempty"`
+}
+
+// HTTP is how users reach a web application.
+type HTTP struct {
+	Version     string `json:"version"`     // 1.1, 2
+	Connections string `json:"connections"` // shared by all, of each user, or as many as a browser has
 }
 
 // Profile is a mix with targets and think times that never changes, so that figures of the same profile can be

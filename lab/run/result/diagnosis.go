@@ -15,9 +15,12 @@ type Diagnosis struct {
 	// two looks.
 	Attributed float64 `json:"attributed"`
 	// Ledger of all operations adds up to their time.
-	Ledger   []LedgerLine `json:"ledger"`
-	Findings []TimeCause  `json:"findings"`
-	Healthy  []string     `json:"healthy"`
+	Ledger []LedgerLine `json:"ledger"`
+	// Statements that took most of the sessions' time, where it is not known which operations sent them: then no
+	// operation has statements of its own.
+	Statements []Statement `json:"statements,omitempty"`
+	Findings   []TimeCause `json:"findings"`
+	Healthy    []string    `json:"healthy"`
 }
 
 // LedgerLine is one part of operations' time.
@@ -33,6 +36,23 @@ const (
 	OfGenerator = "generator"
 	Outside     = "outside"
 )
+
+// Statement that took a part of the time in the database.
+type Statement struct {
+	Text  string  `json:"text"`  // without values
+	S     float64 `json:"s"`     // of sessions, by samples
+	Share float64 `json:"share"` // of the time of its operation; of all operations where it is of all
+	// Plan of it; null: none was asked for, or none could be.
+	Plan *Plan `json:"plan"`
+}
+
+// Plan of a statement, which was not run for it.
+type Plan struct {
+	// How it was come by: generic (for any values), custom (for those of one call) or logged (by auto_explain).
+	How     string   `json:"how"`
+	Lines   []string `json:"lines"`   // the tree, without values
+	Remarks []string `json:"remarks"` // what makes it slow
+}
 
 // TimeCause takes a part of the operations' time.
 type TimeCause struct {

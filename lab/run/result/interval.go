@@ -9,6 +9,8 @@ type IntervalBasis struct {
 	// come and go, this run alone; NeedsS is how long it must be. Absent in older results.
 	Of     IntervalScope `json:"of,omitempty"`
 	NeedsS float64       `json:"needs_s,omitempty"`
+	// Staged: the load varied by stages, so that the intervals are of this course of it.
+	Staged bool `json:"staged,omitempty"`
 	// CheckpointS is the time between checkpoints of a watched database, if the run saw none and was shorter.
 	CheckpointS float64 `json:"checkpoint_s,omitempty"`
 }

@@ -28,6 +28,8 @@ type Result struct {
 	InvalidCauses []Cause `json:"invalid_causes,omitempty"`
 	// Warnings name what the score hides although it may be quoted: key operations that never got a valid answer.
 	Warnings []string `json:"warnings,omitempty"`
+	// Gates are conditions under which the run fails, and what became of them.
+	Gates []Gate `json:"gates,omitempty"`
 	// Interrupted: stopped by the user; the figures cover the time until then.
 	Interrupted bool `json:"interrupted"`
 
@@ -58,7 +60,9 @@ type Result struct {
 	IntervalBasis *IntervalBasis `json:"interval_basis,omitempty"`
 
 	Operations []Operation `json:"operations"`
-	Cost       Cost        `json:"cost"`
+	// Stages of the load, where it has any.
+	Stages []Stage `json:"stages,omitempty"`
+	Cost   Cost    `json:"cost"`
 	// Memory after the warm-up; empty if the steady state was too short.
 	Memory []Memory `json:"memory,omitempty"`
 	// Footprints of the generator, the workers and the database; absent in older results.
@@ -89,6 +93,10 @@ type Totals struct {
 	// Resent are requests sent again because their connection was lost, whatever their outcome; the extra time is
 	// in the latency. Older results lack it.
 	Resent int64 `json:"resent"`
+	// Retried are operations whose transaction was done again after a serialization failure or a deadlock, Retries how
+	// often that was; all tries are in the latency. Absent where there were none.
+	Retried int64 `json:"retried,omitempty"`
+	Retries int64 `json:"retries,omitempty"`
 }
 
 // Operation is one key operation over the steady state.
@@ -124,6 +132,8 @@ type Operation struct {
 	OwnWait *OwnWait `json:"own_wait,omitempty"`
 	// Ledger is where its time went: it adds up to that of its answered operations. Absent where nothing is known.
 	Ledger []LedgerLine `json:"ledger,omitempty"`
+	// Statements that took most of its time in the database, with their plans. Absent where nothing is known.
+	Statements []Statement `json:"statements,omitempty"`
 	// HistogramT counts answered operations in units of T: 0-T, T-2T, 2T-3T, 3T-4T, >4T.
 	HistogramT apdex.Histogram `json:"histogram_t"`
 	// RefusedShare of the valid answers were refusals; RefusedExpected is what the scenario expects.

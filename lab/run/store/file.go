@@ -19,6 +19,11 @@ func Read(name string) (*result.Result, error) {
 	if err != nil {
 		return nil, problem.New(problem.Usage, fmt.Errorf("read run: %w", err), isARun)
 	}
+	return Parse(name, text)
+}
+
+// Parse reads a run's JSON; name stands in what is said about it.
+func Parse(name string, text []byte) (*result.Result, error) {
 	var r result.Result
 	// Check the schema first: another version's file need not parse.
 	if err := json.Unmarshal(text, &struct {

@@ -56,6 +56,17 @@ func (s *Store) Save(r *result.Result) error {
 	return s.Folder.Save(r.ID, func(w io.Writer) error { return s.page(w, r) }, r.WriteJSON)
 }
 
+// ScenarioPath is the path of what a run played, as JSON without secrets.
+func (s *Store) ScenarioPath(id string) string { return filepath.Join(s.Dir(id), "scenario.json") }
+
+// SaveScenario stores what a run played.
+func (s *Store) SaveScenario(id string, masked []byte) error {
+	return s.Failed(kept.Write(s.ScenarioPath(id), func(w io.Writer) error {
+		_, err := w.Write(masked)
+		return err
+	}))
+}
+
 // List returns all complete runs, newest first, without their series, and errors for those that cannot be read: a run
 // of another version does not hide others.
 func (s *Store) List() (all []*result.Result, broken []error, err error) {

@@ -95,6 +95,9 @@ func (s *Store) Settle(id string) error {
 	if s.Has(id) {
 		return nil
 	}
+	if err := s.DropLabel(id); err != nil {
+		return err
+	}
 	entries, _ := os.ReadDir(s.Dir(id))
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {

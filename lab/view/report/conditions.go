@@ -22,6 +22,7 @@ func conditions(r *result.Result) []fact {
 		{"load", load(r)},
 		{"profile", profile(c.Load.Profile)},
 		{"scenario", scenario(c.Load)},
+		{"stages", stageLine(r.Stages)},
 		{"mix", mix(c.Load.Mix)},
 		{"base", erpOnly(c, c.Scale)},
 		{"shape of the ERP", erpOnly(c, c.Shape)},
@@ -91,6 +92,16 @@ func changedText(changes []result.Change) string {
 }
 
 // scenario is what a file set beyond numbers of users and the mix; absent in older results.
+// speaking is how users reach a web application; empty if they do not, or if an older result does not say.
+func speaking(h *result.HTTP) string {
+	if h == nil {
+		return ""
+	}
+	whose := map[string]string{"shared": "over connections that all users share", "user": "over a connection of each " +
+		"user", "browser": "over connections of each user as browsers have them"}
+	return fmt.Sprintf(", HTTP/%s %s", h.Version, whose[h.Connections])
+}
+
 func scenario(l result.Load) string {
 	if l.Scenario == nil {
 		return ""
@@ -103,9 +114,12 @@ func scenario(l result.Load) string {
 	if l.Scenario.Application == "none" {
 		text += ", own operations"
 	}
-	if l.Scenario.Protocol != "" {
+	if l.Scenario.Session != "" {
+		text += fmt.Sprintf(", %s protocol, a session for each user", l.Scenario.Protocol)
+	} else if l.Scenario.Protocol != "" {
 		text += fmt.Sprintf(", %s protocol over %d connections", l.Scenario.Protocol, l.Scenario.Connections)
 	}
+	text += speaking(l.Scenario.HTTP)
 	if len(l.Roles) > 1 {
 		for _, r := range l.Roles {
 			text += fmt.Sprintf("; %s: %s users", r.Name, human.Thousands(r.Users))
@@ -113,6 +127,16 @@ func scenario(l result.Load) string {
 				text += fmt.Sprintf(", think time %s mean %s", r.Think.Distribution, human.Seconds(r.Think.MeanS))
 			}
 		}
+	}
+	return text + pace(l)
+}
+
+// dayShown is the most points of a day that are named; a recorded one has thousands.
+const dayShown = 24
+
+func pace(l result.Load) (text string) {
+	if len(l.Day) > dayShown {
+		return fmt.Sprintf("; pace of a day of %d points", len(l.Day))
 	}
 	for i, p := range l.Day {
 		if i == 0 {

@@ -40,6 +40,15 @@ func refusals(share *float64) string {
 	return fmt.Sprintf(", %s refused", percent(share))
 }
 
+// retried operations were tried more than once; what they took is in the latency.
+func retried(t result.Totals) string {
+	if t.Retried == 0 {
+		return ""
+	}
+	share := float64(t.Retried) / float64(max(1, t.Ops))
+	return fmt.Sprintf(", %s tried again, %s times in all", percent(&share), human.Thousands(t.Retries))
+}
+
 // reconciled summarizes the comparison of acknowledged operations with the database; differences are among the reasons.
 func reconciled(c *result.Reconciliation) string {
 	if !c.Done {

@@ -64,6 +64,9 @@ func scope(b *result.IntervalBasis) string {
 	if b == nil || b.Of != result.OfRun {
 		return ""
 	}
+	if b.Staged {
+		return "of this run, not of the system: its load varied by stages"
+	}
 	text := fmt.Sprintf("of this run, not of the system: slow spells must come several times, for which "+
 		"--duration %s is "+
 		"needed", spanOf(b.NeedsS))

@@ -70,3 +70,33 @@ func TestThePageOfAnOwnScenarioKnowsNoERP(t *testing.T) {
 		t.Error("the page of the ERP lost its books")
 	}
 }
+
+func TestThePageShowsStatementsWithTheirPlans(t *testing.T) {
+	r := resulttest.Overloaded(t)
+	r.Diagnosis = &result.Diagnosis{Samples: 1, Ledger: []result.LedgerLine{{Name: "database: locks", S: 1, Share: 1}}}
+	worst := worstFirst(r)[0].ID
+	long := "SELECT '<b>' " + strings.Repeat("long ", 100)
+	for i := range r.Operations {
+		if r.Operations[i].ID == worst {
+			r.Operations[i].Statements = []result.Statement{
+				{Text: long, S: 12, Share: 0.34, Plan: &result.Plan{How: "generic",
+					Lines: []string{"Seq Scan on <stock>"}, Remarks: []string{"reads all of stock"}}},
+				{Text: "COMMIT", S: 3, Share: 0.08},
+			}
+		}
+	}
+	got := pageOf(t, r)
+	for _, want := range []string{"<small>" + worst + "</small></h4>", "<summary>34.0 %, 12 s: <code>SELECT " +
+		"&#39;&lt;b&gt;&#39; long", "…</code></summary>", "Plan for any values, as the planner estimates it:",
+		"Seq Scan on &lt;stock&gt;", "<li>reads all of stock</li>", "<code>COMMIT</code>", "There is no plan of it."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(got, "<b>' long") {
+		t.Error("a statement is not escaped")
+	}
+	if none := pageOf(t, fine(t)); strings.Contains(none, "Statements that took the time") {
+		t.Error("a heading without statements")
+	}
+}

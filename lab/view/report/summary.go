@@ -21,6 +21,7 @@ const (
 	reasonEach    = 2
 	worstShown    = 5
 	limitLines    = 2
+	stageLines    = 2
 	headroomLeast = 10 // times as slow, without a change of the score, is worth a line
 )
 
@@ -30,9 +31,17 @@ func Summary(w io.Writer, r *result.Result, page string) error {
 	var b strings.Builder
 	b.WriteString("\n" + headline(r))
 	b.WriteString(clip(facts(r), factLines))
-	b.WriteString(why(r))
-	if err := worst(&b, r); err != nil {
+	reasons, shown := reasonLines, worstShown
+	if len(r.Gates) > 0 { // they take the place of others
+		reasons, shown = reasonLines-2, worstShown-2
+	}
+	b.WriteString(why(r, reasons))
+	b.WriteString(Gates(r.Gates, gateLines))
+	if err := worst(&b, r, shown); err != nil {
 		return err
+	}
+	if line := stageLine(r.Stages); line != "" {
+		b.WriteString(clip(Wrap(line, "  ", "    "), stageLines))
 	}
 	b.WriteString(clip(Wrap(limit(r), "  ", "    "), limitLines))
 	b.WriteString(clip(Wrap("audit: "+auditLine(r.Audit)+checked(r.Audit), "  ", "    "), 1))
@@ -58,7 +67,8 @@ func headline(r *result.Result) string {
 
 func facts(r *result.Result) string {
 	text := fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", human.Thousands(r.Users),
-		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r))
+		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r),
+		refusals(r.RefusedShare)+retried(r.Totals), standstillText(r))
 	if p := profile(r.Conditions.Load.Profile); p != "" {
 		text += "; profile " + p
 	}
@@ -66,7 +76,7 @@ func facts(r *result.Result) string {
 }
 
 // why has the reasons against the run and the warnings, as far as there is room.
-func why(r *result.Result) string {
+func why(r *result.Result, most int) string {
 	var texts []string
 	for _, reason := range r.InvalidReasons {
 		texts = append(texts, clip(Wrap(reason, "  not valid: ", "             "), reasonEach))
@@ -84,7 +94,7 @@ func why(r *result.Result) string {
 	used := 0
 	for i, text := range texts {
 		lines := strings.Count(text, "\n")
-		if room := reasonLines - used; lines > room || lines == room && i < len(texts)-1 {
+		if room := most - used; lines > room || lines == room && i < len(texts)-1 {
 			fmt.Fprintf(&b, "  and %d more reasons, warnings and errors: --details\n", len(texts)-i)
 			break
 		}
@@ -143,18 +153,18 @@ func headroom(op result.Operation) string {
 	return percent(op.P95OfTarget)
 }
 
-func worst(b *strings.Builder, r *result.Result) error {
+func worst(b *strings.Builder, r *result.Result, shown int) error {
 	all := worstFirst(r)
 	if len(all) == 0 {
 		return nil
 	}
 	t := table{left: map[int]bool{5: true}}
 	first := "key operation"
-	if len(all) > worstShown {
-		first = fmt.Sprintf("worst %d of %d key operations", worstShown, len(all))
+	if len(all) > shown {
+		first = fmt.Sprintf("worst %d of %d key operations", shown, len(all))
 	}
 	t.add(first, "T ms", "count", "failed", "Apdex", "band", "p95 ms", "p95/T")
-	for _, op := range all[:min(worstShown, len(all))] {
+	for _, op := range all[:min(shown, len(all))] {
 		t.add(op.ID, human.Thousands(int64(op.TargetMS)), human.Thousands(op.Ops),
 			human.Thousands(op.Errors+op.Overload),
 			markedScore(op.Apdex, op.Ops), string(op.Band), ofAll(op, p95), headroom(op))

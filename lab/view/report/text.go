@@ -20,6 +20,9 @@ func Text(w io.Writer, r *result.Result) error {
 	if err := histogram(&b, r.Operations); err != nil {
 		return err
 	}
+	if err := stages(&b, r.Stages); err != nil {
+		return err
+	}
 	if err := intervals(&b, r); err != nil {
 		return err
 	}
@@ -42,7 +45,8 @@ func head(b *strings.Builder, r *result.Result) {
 	b.WriteString("\n")
 	b.WriteString(headline(r))
 	b.WriteString(Wrap(fmt.Sprintf("%s users, %s operations in %s of steady state, %s%s%s", human.Thousands(r.Users),
-		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r), refusals(r.RefusedShare), standstillText(r)),
+		human.Thousands(r.Ops), human.Seconds(r.DurationS), rates(r),
+		refusals(r.RefusedShare)+retried(r.Totals), standstillText(r)),
 		"  ", "  ") + "\n")
 	for _, reason := range r.InvalidReasons {
 		b.WriteString(Wrap(reason, "  not valid: ", "             "))
@@ -50,7 +54,8 @@ func head(b *strings.Builder, r *result.Result) {
 	for _, warning := range r.Warnings {
 		b.WriteString(Wrap(warning, "  warning: ", "           "))
 	}
-	if len(r.InvalidReasons)+len(r.Warnings) > 0 {
+	b.WriteString(Gates(r.Gates, len(r.Gates)+1))
+	if len(r.InvalidReasons)+len(r.Warnings)+len(r.Gates) > 0 {
 		b.WriteString("\n")
 	}
 }

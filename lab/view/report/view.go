@@ -41,7 +41,8 @@ type view struct {
 	Ledger                             []ledgerRow
 	Findings                           []findingRow
 	HealthyAreas                       []string
-	Costs                              web.Table
+	Statements                         []operationStatements
+	Costs, Gates                       web.Table
 	Conditions, Settings               []fact
 }
 
@@ -97,8 +98,9 @@ func newView(r *result.Result) *view {
 		}
 	}
 	v.AllWithin = withinText(within, len(v.Beyond))
-	v.Costs = costTable(r.Cost)
+	v.Costs, v.Gates = costTable(r.Cost), gateTable(r)
 	v.addDiagnosis(r.Diagnosis)
+	v.addStatements(r)
 	v.Settings = settingFacts(r)
 	v.Memory = slices.ContainsFunc(slices.Concat(r.Series.MemoryGenerator, r.Series.MemoryWorkers,
 		r.Series.MemoryDatabase), func(m *float64) bool {
@@ -159,7 +161,7 @@ func scoreNote(r *result.Result) string {
 		return "Nothing was measured."
 	}
 	note := fmt.Sprintf("%s %s over %s operations%s, weighted by priority", intervalName(r), interval(r.Interval),
-		human.Thousands(r.Ops), refusals(r.RefusedShare))
+		human.Thousands(r.Ops), refusals(r.RefusedShare)+retried(r.Totals))
 	if r.IntervalBasis != nil {
 		note += "; " + intervalNote(r.IntervalBasis)
 	}

@@ -1,0 +1,9 @@
+package data
+
+import (
+	"testing"
+
+	"plimsoll/ground/postgres/cluster/clustertest"
+)
+
+func TestMain(m *testing.M) { clustertest.Main(m) }
