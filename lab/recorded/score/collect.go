@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/lab/recorded/lines"
 	"plimsoll/lab/recorded/techlog"
 )
 
@@ -20,13 +21,17 @@ type collector struct {
 	contextless
 	first, last    time.Time
 	events, calls  int64
-	unread         techlog.Unread
+	unread         lines.Unread
 	clock          techlog.Clock
 	timeouts       int64
 	deadlocks      int64
 	statements     int64
 	ofNoCall       int64
 	statementTimeS float64
+}
+
+func newCollector() *collector {
+	return &collector{operations: map[string]*collected{}, unread: lines.Unread{Examples: []lines.Example{}}}
 }
 
 // contextless calls are the cluster's own: they say no operation.
@@ -72,6 +77,9 @@ const (
 // database events are DBPOSTGRS, DBMSSQL, DBORACLE, DB2 …, but not DBCOPIES.
 var database = regexp.MustCompile(`^DB(POSTGRS|MSSQL|ORACLE|2|V8DBENG|DA)$`)
 
+// IsStatement says whether an event is a statement that a database carried out.
+func IsStatement(e *techlog.Event) bool { return database.MatchString(e.Name) }
+
 // file reads one log of one process.
 func (c *collector) file(ctx context.Context, r *techlog.Reader) error {
 	clients := map[string]*client{}
@@ -112,7 +120,7 @@ func (c *collector) event(clients map[string]*client, e *techlog.Event) {
 	switch {
 	case e.Name == "CALL":
 		c.call(e, of)
-	case database.MatchString(e.Name):
+	case IsStatement(e):
 		c.statements++
 		c.statementTimeS += e.Duration.Seconds()
 		c.keep(of, e, statement)
@@ -146,29 +154,25 @@ func (c *client) count(what kind) (n int64) {
 	return n
 }
 
+// EndedBefore says whether something of a client ended before its call began. Microseconds do not count: on a coarse
+// clock they are serial numbers of events, and that of a call's end is larger than those of its first statements.
+func EndedBefore(end, began time.Time) bool {
+	return end.Truncate(time.Millisecond).Before(began.Truncate(time.Millisecond))
+}
+
 // call counts a call that ended, with what its client did since it began.
 func (c *collector) call(e *techlog.Event, of *client) {
-	name := operationOf(e)
+	name := OperationOf(e)
 	if name == "" {
 		c.without++
 		c.withoutTimeS += e.Duration.Seconds()
 		return // what happened in it may be of a call around it
 	}
 	c.calls++
-	op := c.operations[name]
-	if op == nil {
-		op = &collected{map[time.Time]*hour{}}
-		c.operations[name] = op
-	}
-	at := e.Start().Truncate(time.Hour)
-	h := op.hours[at]
-	if h == nil {
-		h = &hour{took: durations{}}
-		op.hours[at] = h
-	}
+	h := c.hourOf(name, e.Start())
 	lost := false
 	for _, one := range of.events {
-		if one.at.Before(e.Start()) {
+		if EndedBefore(one.at, e.Start()) {
 			if one.kind == statement {
 				c.ofNoCall++
 			}
@@ -200,16 +204,31 @@ func (c *collector) call(e *techlog.Event, of *client) {
 	h.took[shortened(e.Duration)]++
 }
 
+// hourOf an operation, in which something began.
+func (c *collector) hourOf(name string, began time.Time) *hour {
+	op := c.operations[name]
+	if op == nil {
+		op = &collected{map[time.Time]*hour{}}
+		c.operations[name] = op
+	}
+	at := began.Truncate(time.Hour)
+	h := op.hours[at]
+	if h == nil {
+		h = &hour{took: durations{}}
+		op.hours[at] = h
+	}
+	return h
+}
+
 // formCall is the beginning of the context of a call that a form made: "Form.Call : ", in the language of the server.
 var formCall = regexp.MustCompile(`^(Форма\.Вызов|Form\.Call|ОбщаяФорма\.Вызов|CommonForm\.Call) : (.+)$`)
 
 // position of the code in a line of a context: " : 123 : the statement".
 var position = regexp.MustCompile(` : \d+ : .*$`)
 
-// operationOf a call is what it carries out for its user: what the outermost line of its context names, else the method
-// of a
-// background job or a service; "" for the cluster's own calls, which have neither.
-func operationOf(e *techlog.Event) string {
+// OperationOf a call is what it carries out for its user: what the outermost line of its context names, else the method
+// of a background job or a service; "" for the cluster's own calls, which have neither.
+func OperationOf(e *techlog.Event) string {
 	if lines := e.Context(); len(lines) > 0 {
 		line := lines[0]
 		if m := formCall.FindStringSubmatch(line); m != nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/recorded/lines"
+	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/techlog"
 	"plimsoll/lab/stats"
 )
@@ -24,8 +27,21 @@ const Schema = 1
 // ErrNoCalls says that a log has no operations to score.
 var ErrNoCalls = errors.New("no CALL event with a context: nothing says what users did")
 
+// ErrNoStatements says that a PostgreSQL log has no statements with their durations.
+var ErrNoStatements = errors.New("no statement with its duration: nothing says what users did")
+
 // ErrNoLog says that there is no file of a log.
-var ErrNoLog = errors.New("no log there: files are named by the hour, as rphost_1234/26112810.log")
+var ErrNoLog = errors.New("no log there: neither files named by the hour, as rphost_1234/26112810.log, nor a " +
+	"PostgreSQL server's .csv, .json or .log")
+
+// Source of a score.
+type Source string
+
+// Sources that are read.
+const (
+	TechLog    Source = "1c"
+	PostgreSQL Source = "postgresql"
+)
 
 // Options of a score.
 type Options struct {
@@ -34,6 +50,11 @@ type Options struct {
 	Targets map[string]time.Duration // by operation
 	// Target of operations that Targets does not name; zero: proposed from the data.
 	Target time.Duration
+	// Of PostgreSQL's logs: log_line_prefix of the format stderr, nil: it is found out; the pause that begins another
+	// operation, zero: GapDefault; the only database that counts, empty: all.
+	Prefix   *pglog.Prefix
+	Gap      time.Duration
+	Database string
 	// Progress gets the bytes read so far and those of all files.
 	Progress func(read, all int64)
 }
@@ -41,12 +62,13 @@ type Options struct {
 // Result of a score.
 type Result struct {
 	Schema     int            `json:"schema"`
+	Source     Source         `json:"source"`
 	From       time.Time      `json:"from"`
 	To         time.Time      `json:"to"`
 	Files      int            `json:"files"`
 	Bytes      int64          `json:"bytes"`
 	Events     int64          `json:"events"`
-	Unread     techlog.Unread `json:"unread"`
+	Unread     lines.Unread   `json:"unread"`
 	TickMS     *float64       `json:"clock_tick_ms"` // null: a millisecond or finer, or too little to say
 	Calls      int64          `json:"calls"`
 	Apdex      float64        `json:"apdex"`
@@ -57,6 +79,17 @@ type Result struct {
 	Hours      []Hour         `json:"hours"`
 	Unscored   Unscored       `json:"unscored"`
 	Locks      Locks          `json:"locks"`
+	// Pauses that divide operations, of a PostgreSQL log or one without calls; null: calls do.
+	Pauses *Pauses `json:"pauses"`
+}
+
+// Pauses divide the statements of a session into operations.
+type Pauses struct {
+	GapMS float64 `json:"gap_ms"` // a longer one begins another operation
+	// Near is the share of pauses between half the gap and twice as much: another gap would divide there otherwise.
+	Near float64 `json:"share_near_gap"`
+	// LeastMS is the shortest statement's duration: a server may log only longer ones.
+	LeastMS float64 `json:"shortest_statement_ms"`
 }
 
 // Unscored is what belongs to no operation.
@@ -112,36 +145,126 @@ type Figures struct {
 
 // Read scores a log. If it is stopped, it returns what it has read, and why.
 func Read(ctx context.Context, o Options) (*Result, error) {
-	files, err := techlog.Files(o.Paths, cmp.Or(o.Zone, time.Local))
+	o.Zone = cmp.Or(o.Zone, time.Local)
+	of, err := o.source()
 	if err != nil {
 		return nil, err
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: %w", strings.Join(o.Paths, ", "), ErrNoLog)
-	}
 	var bytes, read int64
-	for _, f := range files {
-		bytes += f.Bytes
+	for _, n := range of.sizes {
+		bytes += n
 	}
-	c := collector{operations: map[string]*collected{}, unread: techlog.Unread{Examples: []techlog.Example{}}}
-	for _, f := range files {
-		r, file, err := f.Open(func(n int) {
-			read += int64(n)
-			if o.Progress != nil {
-				o.Progress(read, bytes)
-			}
-		})
-		if err == nil {
-			err = errors.Join(c.file(ctx, r), file.Close())
+	step := func(n int) {
+		read += int64(n)
+		if o.Progress != nil {
+			o.Progress(read, bytes)
 		}
-		if err != nil {
+	}
+	for n := range of.sizes {
+		if err := of.read(ctx, n, step); err != nil {
 			return nil, err
 		}
 	}
-	if c.calls == 0 {
-		return nil, ErrNoCalls
+	of.end()
+	if of.calls == 0 && of.statements > 0 && of.again != nil {
+		of, step = of.again(), func(int) {}
+		for n := range of.sizes {
+			if err := of.read(ctx, n, step); err != nil {
+				return nil, err
+			}
+		}
+		of.end()
 	}
-	return c.result(o, len(files), bytes), nil
+	if of.calls == 0 {
+		return nil, of.nothing
+	}
+	r := of.result(o, len(of.sizes), bytes)
+	of.describe(r)
+	return r, nil
+}
+
+// source is the files of a log and how to read them.
+type source struct {
+	*collector
+	sizes    []int64
+	read     func(ctx context.Context, file int, step func(int)) error
+	end      func()
+	nothing  error // says that they have no operations
+	describe func(*Result)
+	// again reads the same by pauses, where no call says what users did; nil: there is no other way.
+	again func() *source
+}
+
+// source of the paths: a technological log if they are named so, else that of a PostgreSQL server.
+func (o Options) source() (*source, error) {
+	c := newCollector()
+	files, err := techlog.Files(o.Paths, o.Zone)
+	if err == nil && len(files) > 0 {
+		s := c.techlog(files)
+		s.again = func() *source { return newCollector().techlogByPauses(o, files) }
+		return s, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	others, err := pglog.Files(o.Paths, o.Prefix, o.Zone)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(others) == 0:
+		return nil, fmt.Errorf("%s: %w", strings.Join(o.Paths, ", "), ErrNoLog)
+	}
+	return c.postgres(o, others), nil
+}
+
+func (c *collector) techlog(files []techlog.File) *source {
+	s := &source{collector: c, end: func() {}, nothing: ErrNoCalls,
+		describe: func(r *Result) { r.Source = TechLog },
+		read: func(ctx context.Context, n int, step func(int)) error {
+			r, file, err := files[n].Open(step)
+			if err != nil {
+				return err
+			}
+			return errors.Join(c.file(ctx, r), file.Close())
+		}}
+	for _, f := range files {
+		s.sizes = append(s.sizes, f.Bytes)
+	}
+	return s
+}
+
+// techlogByPauses makes operations of a log without calls, as of a PostgreSQL server's.
+func (c *collector) techlogByPauses(o Options, files []techlog.File) *source {
+	s, sessions := c.techlog(files), &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), open: map[string]*burst{}}
+	s.end = sessions.end
+	s.describe = func(r *Result) {
+		sessions.describe(r)
+		r.Source = TechLog
+	}
+	s.read = func(ctx context.Context, n int, step func(int)) error {
+		r, file, err := files[n].Open(step)
+		if err != nil {
+			return err
+		}
+		return errors.Join(sessions.techlogFile(ctx, r, files[n].Process), file.Close())
+	}
+	return s
+}
+
+func (c *collector) postgres(o Options, files []pglog.File) *source {
+	sessions := &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), database: o.Database, open: map[string]*burst{}}
+	s := &source{collector: c, end: sessions.end, nothing: ErrNoStatements, describe: sessions.describe,
+		read: func(ctx context.Context, n int, step func(int)) error {
+			r, file, err := files[n].Open(step, o.Zone)
+			if err != nil {
+				return err
+			}
+			return errors.Join(sessions.file(ctx, r), file.Close())
+		}}
+	for _, f := range files {
+		s.sizes = append(s.sizes, f.Bytes)
+	}
+	return s
 }
 
 func (c *collector) result(o Options, files int, bytes int64) *Result {

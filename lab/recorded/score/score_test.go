@@ -132,7 +132,7 @@ func TestRead_SaysWhatALogLacks(t *testing.T) {
 		want  error
 	}{
 		"nothing":       {nil, score.ErrNoLog},
-		"no operations": {map[int][]string{10: {event(1, 1, "DBPOSTGRS", ",Sql=x")}}, score.ErrNoCalls},
+		"no operations": {map[int][]string{10: {event(1, 1, "SDBL", ",Func=x")}}, score.ErrNoCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := score.Read(t.Context(), score.Options{Paths: []string{log(t, c.hours)}}); !errors.Is(err,

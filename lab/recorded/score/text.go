@@ -20,8 +20,8 @@ const (
 
 func whole(name string) string { return name }
 
-// shortName keeps the beginning and the last part of a name: Документ.ЗаказКлиента….ПровестиНаСервере.
-func shortName(name string) string {
+// ShortName keeps the beginning and the last part of a name: Документ.ЗаказКлиента….ПровестиНаСервере.
+func ShortName(name string) string {
 	runes := []rune(name)
 	if len(runes) <= nameMost {
 		return name
@@ -39,7 +39,7 @@ func (r *Result) Text(w io.Writer, details bool) error {
 		b.WriteString(strings.Join(human.Wrap(text, columns), "\n") + "\n")
 	}
 	b.WriteString("\n")
-	most, shown := worstShown, shortName
+	most, shown := worstShown, ShortName
 	if details {
 		most, shown = len(r.Operations), whole
 	}
@@ -114,12 +114,32 @@ func (f Figures) columns(others ...string) []string {
 
 // Notes say what the figures leave out.
 func (r *Result) Notes() []string {
+	var notes []string
+	if r.Pauses != nil {
+		notes = r.ofPauses()
+		if r.Source == TechLog {
+			notes = append(notes, "The log has no CALL events with a context, so what users did is guessed: log CALL.")
+		}
+	} else {
+		notes = r.ofCalls()
+	}
+	if r.Unread.Events > 0 {
+		notes = append(notes, fmt.Sprintf("%s (%s) could not be read:", human.Count(r.Unread.Events, "event"),
+			human.Bytes(r.Unread.Bytes)))
+		for _, e := range r.Unread.Examples {
+			notes = append(notes, fmt.Sprintf("  %s:%d: %s", e.File, e.Line, e.Why))
+		}
+	}
+	return notes
+}
+
+// ofCalls says what the figures of a technological log leave out.
+func (r *Result) ofCalls() []string {
 	notes := []string{"Times are those of calls on the application server: a user also waits for the network and the " +
 		"client. Times and percentiles leave out calls whose locks timed out; the Apdex counts them as frustrated."}
 	if r.TickMS != nil {
 		notes = append(notes, fmt.Sprintf("The server's clock ticks every %s ms: shorter times are not real, and "+
-			"longer "+
-			"ones are that inexact.", human.Figure(*r.TickMS, 3)))
+			"longer ones are that inexact.", human.Figure(*r.TickMS, 3)))
 	}
 	if u := r.Unscored; u.Calls > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a context (%s) are the cluster's own and not scored.",
@@ -129,15 +149,36 @@ func (r *Result) Notes() []string {
 		notes = append(notes, "The log has no statements: log DBPOSTGRS events to see the database's share.")
 	} else if u.Statements > 0 {
 		notes = append(notes, fmt.Sprintf("%s of %s statements belong to no scored call.",
-			human.Thousands(u.Statements),
-			human.Thousands(u.OfAll)))
+			human.Thousands(u.Statements), human.Thousands(u.OfAll)))
 	}
-	if r.Unread.Events > 0 {
-		notes = append(notes, fmt.Sprintf("%s (%s) could not be read:", human.Count(r.Unread.Events, "event"),
-			human.Bytes(r.Unread.Bytes)))
-		for _, e := range r.Unread.Examples {
-			notes = append(notes, fmt.Sprintf("  %s:%d: %s", e.File, e.Line, e.Why))
-		}
+	return notes
+}
+
+// Beyond these shares and times a note says that the figures may mislead.
+const (
+	nearMost    = 0.05
+	leastMostMS = 5
+)
+
+// ofPauses says what the figures of a PostgreSQL log rest on and leave out.
+func (r *Result) ofPauses() []string {
+	p := r.Pauses
+	notes := []string{fmt.Sprintf("An operation is what a session does without a pause of more than %s ms, from its "+
+		"first statement to the end of its last; it is named by a comment of the application, else by the tables that "+
+		"it writes or reads. What users wait for outside of the database is not in it. Operations that lost a lock, "+
+		"deadlocked or were cancelled are frustrated and have no time.", human.Figure(p.GapMS, 3))}
+	if p.Near > nearMost {
+		notes = append(notes, fmt.Sprintf("%s of the pauses lie between half of that and twice as much: another --gap "+
+			"would divide operations otherwise. Compare the score with both.", human.Share(p.Near)))
+	}
+	if p.LeastMS > leastMostMS {
+		notes = append(notes, fmt.Sprintf("The log has only statements of %s ms and more "+
+			"(log_min_duration_statement): quick operations are missing, so the Apdex is too low.",
+			human.Figure(p.LeastMS, 3)))
+	}
+	if u := r.Unscored; u.Calls > 0 {
+		notes = append(notes, fmt.Sprintf("%s (%s) only check a connection or control a session, and are not scored.",
+			human.Count(u.Calls, "burst"), human.Seconds(u.CallsS)))
 	}
 	return notes
 }

@@ -2,7 +2,6 @@ package techlog
 
 import (
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"plimsoll/lab/recorded/lines"
 )
 
 // File of a log. Servers write one for each process and hour: rphost_1234/26112810.log.
@@ -83,27 +83,9 @@ func fileOf(path string, info fs.FileInfo, zone *time.Location) (File, error) {
 
 // Open reads a file from its beginning. read gets the bytes read so far from the disk.
 func (f File) Open(read func(int)) (*Reader, io.Closer, error) {
-	file, err := os.Open(f.Path)
+	in, file, err := lines.Open(f.Path, read)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the log: %w", err)
-	}
-	var in io.Reader = counting{file, read}
-	if strings.HasSuffix(f.Path, ".gz") {
-		if in, err = gzip.NewReader(in); err != nil {
-			_ = file.Close()
-			return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
-		}
+		return nil, nil, err
 	}
 	return NewReader(in, f.Path, f.Hour), file, nil
-}
-
-type counting struct {
-	io.Reader
-	read func(int)
-}
-
-func (c counting) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.read(n)
-	return n, err
 }

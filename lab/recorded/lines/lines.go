@@ -1,0 +1,115 @@
+// Package lines reads logs line by line in bounded memory, and counts what could not be read.
+package lines
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Unread is what was not understood.
+type Unread struct {
+	Events   int64     `json:"events"`
+	Bytes    int64     `json:"bytes"`
+	Examples []Example `json:"examples"`
+}
+
+// Example of an event that was not read.
+type Example struct {
+	File string `json:"file"`
+	Line int64  `json:"line"`
+	Why  string `json:"why"`
+}
+
+// examplesMost are kept.
+const examplesMost = 5
+
+// Add counts those of another file.
+func (u *Unread) Add(other Unread) {
+	u.Events += other.Events
+	u.Bytes += other.Bytes
+	u.Examples = append(u.Examples, other.Examples[:min(len(other.Examples), examplesMost-len(u.Examples))]...)
+}
+
+// Reader of lines.
+type Reader struct {
+	Unread Unread
+	// Line is the number of the last line read.
+	Line int64
+
+	file  string
+	most  int
+	in    *bufio.Reader
+	ahead []byte
+}
+
+// NewReader reads lines of at most so many bytes; name is for messages.
+func NewReader(r io.Reader, name string, most int) *Reader {
+	in := bufio.NewReaderSize(r, 256<<10)
+	if mark, err := in.Peek(3); err == nil && string(mark) == "\uFEFF" {
+		_, _ = in.Discard(3)
+	}
+	return &Reader{file: name, most: most, in: in}
+}
+
+// Next line with its end, or io.EOF. Of a line that is too long one byte more than the most is kept.
+func (r *Reader) Next() ([]byte, error) {
+	if line := r.ahead; line != nil {
+		r.ahead = nil
+		return line, nil
+	}
+	var line []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		line = append(line, part[:min(len(part), r.most+1-len(line))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && len(line) == 0:
+			return nil, err
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("read %s: %w", r.file, err)
+		}
+		r.Line++
+		return line, nil
+	}
+}
+
+// Back gives a line back: Next returns it again.
+func (r *Reader) Back(line []byte) { r.ahead = line }
+
+// LeaveOut counts an event that could not be read.
+func (r *Reader) LeaveOut(line, bytes int64, why error) {
+	r.Unread.Add(Unread{Events: 1, Bytes: bytes, Examples: []Example{{r.file, line, why.Error()}}})
+}
+
+// Open a log, also one compressed by gzip. read gets the bytes read so far from the disk.
+func Open(path string, read func(int)) (io.Reader, io.Closer, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the log: %w", err)
+	}
+	var in io.Reader = counting{file, read}
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(in); err != nil {
+			_ = file.Close()
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return in, file, nil
+}
+
+type counting struct {
+	io.Reader
+	read func(int)
+}
+
+func (c counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read(n)
+	return n, err
+}

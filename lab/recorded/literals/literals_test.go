@@ -1,0 +1,65 @@
+package literals
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Values are found with the column that they stand for, and others in their place make a statement again.
+func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{`SELECT a, 'x' FROM t WHERE t.b = 'it''s' AND c IN (1, 2.5)`,
+			"='x' t.b='it's' t.c=#1 t.c=#2.5"},
+		{`UPDATE t SET a = 7, b = lower('x') WHERE id = $1`,
+			"t.a=#7 t.b='x' t.id='p1'"},
+		{`INSERT INTO s.t (a, "B") VALUES (1, 'x'), (f(2), 'y') RETURNING id`,
+			"t.a=#1 t.b='x' t.a=#2 t.b='y'"},
+		{`INSERT INTO known VALUES ('x', 3)`,
+			"known.one='x' known.two=#3"},
+		{`SELECT 1 FROM a T1 JOIN b T2 ON T1.x = T2.y WHERE T2.y LIKE '%z%'`,
+			"=#1 b.y='%z%'"},
+		{`SELECT 1 FROM t WHERE a = '\\001'::bytea AND d > '2026-01-01'::timestamp -- 'no' 5`,
+			"=#1 =comment"},
+		{`SELECT $$x$$, 1 /* 'no' */ FROM t2 WHERE t2.tt1 <> E'q'`,
+			"='x' =#1 =comment t2.tt1='q'"},
+		{`SELECT 1 FROM a T1, b AS T2, c WHERE T1.x = 'x' AND T2.y = 'y' AND c.z = 'z' AND v = 'v'`,
+			"=#1 a.x='x' b.y='y' c.z='z' v='v'"},
+		{`SELECT 1 FROM t, (SELECT y FROM t) s WHERE s.y = 'y' AND v = 'v'`,
+			"=#1 y='y' v='v'"},
+		{`SELECT 1 FROM "A" "T1" JOIN s.b T2 ON true WHERE "T1"."X" = 'x' AND s.b.y = 'y' FOR UPDATE OF T1, T2`,
+			"=#1 a.x='x' b.y='y'"},
+		{`SELECT 1 FROM a T1 WHERE T1.x = 'x' UNION SELECT 2 FROM b T1 WHERE T1.x = 'y' AND a.z = 'z'`,
+			"=#1 x='x' =#2 x='y' a.z='z'"},
+		{`SELECT 1 FROM t WHERE a BETWEEN 'x' AND 'y' AND b = 'z'`,
+			"=#1 t.a='x' t.a='y' t.b='z'"},
+	} {
+		sql, want := c.sql, c.want
+		p1 := "p1"
+		var got []string
+		f := Finder{Columns: func(table string) []string {
+			return map[string][]string{"known": {"one", "two"}}[table]
+		}}
+		same := f.Replace(sql, []*string{&p1}[:strings.Count(sql, "$1")], func(v Value) string {
+			switch {
+			case v.Number:
+				got = append(got, fmt.Sprintf("%s=#%s", v.Column, v.Text))
+			case v.Comment:
+				got = append(got, v.Column+"=comment")
+			default:
+				got = append(got, fmt.Sprintf("%s='%s'", v.Column, v.Text))
+			}
+			return v.Text
+		})
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" || same != sql {
+			t.Errorf("%s\nbecomes %s\n%s", sql, same, diff)
+		}
+	}
+	f := Finder{Escapes: true}
+	got := f.Replace(`UPDATE t SET a = 'x\'y', b = 1`, nil, func(v Value) string { return v.Text + `'\` })
+	if want := `UPDATE t SET a = 'x''y''\\', b = 1'\`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

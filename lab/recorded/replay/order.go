@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"bufio"
+	"cmp"
+	"container/heap"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// A log is in the order of ends; a replay needs that of begins. Statements are sorted in runs of bounded size, which
+// lie in files of a folder that only its owner may read, since they hold what users wrote; the folder goes with the
+// replay. While runs are merged, a buffer of a small part of each is in memory.
+const (
+	runBytes   = 64 << 20
+	bufferPart = 256
+)
+
+// order of statements by their begin.
+type order struct {
+	dir   string
+	most  int // bytes of a run
+	run   []statement
+	bytes int
+	files []string
+	n     int64 // of the log, without boundaries that were made
+}
+
+func newOrder(state string) (*order, error) {
+	dir, err := os.MkdirTemp(state, "replay-")
+	if err != nil {
+		return nil, fmt.Errorf("order the statements: %w", err)
+	}
+	return &order{dir: dir, most: runBytes}, nil
+}
+
+// remove what lies on disk.
+func (o *order) remove() error { return os.RemoveAll(o.dir) }
+
+func (o *order) add(s statement) error {
+	o.run = append(o.run, s)
+	if !s.Made {
+		o.n++
+	}
+	o.bytes += 500 + len(s.Text)
+	for _, v := range s.Values {
+		if v != nil {
+			o.bytes += 20 + len(*v)
+		}
+	}
+	if o.bytes < o.most {
+		return nil
+	}
+	return o.spill()
+}
+
+func byBegin(a, b statement) int { return a.Begun.Compare(b.Begun) }
+
+// spill writes a sorted run. The sort is stable: of one moment the order of the log holds.
+func (o *order) spill() (err error) {
+	slices.SortStableFunc(o.run, byBegin)
+	f, err := os.CreateTemp(o.dir, "run-")
+	if err != nil {
+		return fmt.Errorf("order the statements: %w", err)
+	}
+	out := bufio.NewWriterSize(f, 1<<20)
+	encoder := gob.NewEncoder(out)
+	for i := range o.run {
+		if err = encoder.Encode(&o.run[i]); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+		return fmt.Errorf("order the statements: %w", err)
+	}
+	o.files = append(o.files, f.Name())
+	o.run, o.bytes = nil, 0
+	return nil
+}
+
+// each gives the statements in their order, until do fails.
+func (o *order) each(do func(statement) error) (err error) {
+	if len(o.run) > 0 {
+		if err := o.spill(); err != nil {
+			return err
+		}
+	}
+	var m merge
+	defer func() {
+		for _, r := range m {
+			err = errors.Join(err, r.file.Close())
+		}
+	}()
+	for number, path := range o.files {
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("order the statements: %w", err)
+		}
+		r := &run{number: number, file: f, decoder: gob.NewDecoder(bufio.NewReaderSize(f, o.most/bufferPart))}
+		if more, err := r.next(); err != nil || !more {
+			return errors.Join(err, f.Close())
+		}
+		m = append(m, r)
+	}
+	heap.Init(&m)
+	for len(m) > 0 {
+		first := m[0]
+		if err := do(first.at); err != nil {
+			return err
+		}
+		more, err := first.next()
+		switch {
+		case err != nil:
+			return err
+		case more:
+			heap.Fix(&m, 0)
+		default:
+			heap.Pop(&m)
+			if err := first.file.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// run of sorted statements, and the one that comes next.
+type run struct {
+	number  int
+	file    *os.File
+	decoder *gob.Decoder
+	at      statement
+}
+
+func (r *run) next() (more bool, err error) {
+	r.at = statement{}
+	err = r.decoder.Decode(&r.at)
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("order the statements: %w", err)
+	}
+	return true, nil
+}
+
+// merge is a heap of runs, the earliest statement first.
+type merge []*run
+
+func (m merge) Len() int { return len(m) }
+func (m merge) Less(i, j int) bool {
+	return cmp.Or(byBegin(m[i].at, m[j].at), cmp.Compare(m[i].number, m[j].number)) < 0
+}
+func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
+func (m *merge) Push(x any)   { *m = append(*m, x.(*run)) }
+func (m *merge) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}

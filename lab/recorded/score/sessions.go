@@ -1,0 +1,498 @@
+package score
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/ground/postgres/sqltext"
+	"plimsoll/lab/recorded/lines"
+	"plimsoll/lab/recorded/pglog"
+	"plimsoll/lab/recorded/techlog"
+)
+
+// GapDefault of Options: a pause between statements of a session that is longer begins another operation.
+const GapDefault = 250 * time.Millisecond
+
+// textMost of a statement is looked at for names.
+const textMost = 8 << 10
+
+// idleMost is how long a session may be silent before what it did is counted; its statement may still run.
+const idleMost = 10 * time.Minute
+
+// operationsMost are told apart by name; what else there is goes under one.
+const operationsMost = 1000
+
+const otherName = "others"
+
+// sessions makes operations of the statements of a PostgreSQL log: those of one session that follow each other without
+// a longer pause.
+type sessions struct {
+	*collector
+	gap      time.Duration
+	database string // only this one; empty: all
+	open     map[string]*burst
+	entries  int
+	made     int64 // bursts
+	given    int64 // the burst that what comes next belongs to, as another division says; 0: pauses say it
+	pauses   int64 // between statements of a session
+	near     int64 // of them, between half the gap and twice as much
+	least    time.Duration
+}
+
+// burst is what a session does without a longer pause.
+type burst struct {
+	number          int64
+	begin, end      time.Time
+	hour            // its sums; took stays empty
+	failed          bool
+	tag, user       string
+	transaction     string // that it was in last
+	writes, reads   []string
+	withText, other bool // statements with a text; statements that are no control of transactions and session
+}
+
+func (s *sessions) file(ctx context.Context, r *pglog.Reader) error {
+	return s.each(ctx, &r.Unread, func() error {
+		e, err := r.Next()
+		if err == nil && (s.database == "" || s.database == e.Database) {
+			s.entry(&e)
+		}
+		return err
+	})
+}
+
+// techlogFile reads one of a 1C server without calls: statements alone say what its clients did.
+func (s *sessions) techlogFile(ctx context.Context, r *techlog.Reader, process string) error {
+	return s.each(ctx, &r.Unread, func() error {
+		e, err := r.Next()
+		if err != nil {
+			return err
+		}
+		s.clock.See(&e)
+		s.see(e.At)
+		if IsStatement(&e) {
+			s.statement(&pglog.Entry{At: e.At, Session: process + " " + e.Value("t:clientID"), User: e.Value("Usr"),
+				Severity: "LOG"}, pglog.Statement{Kind: pglog.Simple, Text: e.Value("Sql"), Duration: e.Duration})
+		}
+		return nil
+	})
+}
+
+// each entry of a file by next, until it ends; sessions that have long been silent are closed now and then.
+func (s *sessions) each(ctx context.Context, unread *lines.Unread, next func() error) error {
+	for ; ; s.entries++ {
+		if s.entries%10_000 == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			s.closeIdle(s.last.Add(-idleMost))
+		}
+		if err := next(); errors.Is(err, io.EOF) {
+			s.unread.Add(*unread)
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// tooMany connections: somebody found no place.
+const tooMany = "53300"
+
+// withoutStatement are failures of operations that no statement goes with: no place, and transactions that were ended.
+var withoutStatement = []string{tooMany, "25P03", "25P04"}
+
+// closeIdle counts what sessions did that have been silent since then.
+func (s *sessions) closeIdle(since time.Time) {
+	for id, b := range s.open {
+		if b.end.Before(since) {
+			s.close(b)
+			delete(s.open, id)
+		}
+	}
+}
+
+// end counts what is left.
+func (s *sessions) end() {
+	for _, b := range s.open {
+		s.close(b)
+	}
+	clear(s.open)
+}
+
+// Sessions scores statements as they are carried out, by the rules of a log.
+type Sessions struct {
+	sessions
+	options Options
+	byCalls *collector // nil: there were none
+}
+
+// NewSessions with the targets, the gap and the database of the options.
+func NewSessions(o Options) *Sessions {
+	return &Sessions{options: o, sessions: sessions{collector: newCollector(), gap: cmp.Or(o.Gap, GapDefault),
+		open: map[string]*burst{}}}
+}
+
+// Entry of a log, and the number of the operation that it belongs to; 0: none.
+func (s *Sessions) Entry(e *pglog.Entry) int64 {
+	s.entry(e)
+	if b := s.open[e.Session]; b != nil {
+		return b.number
+	}
+	return 0
+}
+
+// Statement that ended, of an operation by its number in the log: the same statements make it, whatever the pauses.
+func (s *Sessions) Statement(e *pglog.Entry, took pglog.Statement, operation int64) {
+	s.given = operation
+	s.see(e.At)
+	s.statement(e, took)
+}
+
+// Error of such a statement.
+func (s *Sessions) Error(e *pglog.Entry, operation int64) {
+	s.given = operation
+	s.entry(e)
+}
+
+// Pause is Statement where pauses divide; it gives the number of the operation that the statement belongs to.
+func (s *Sessions) Pause(e *pglog.Entry, took pglog.Statement) int64 {
+	s.given = 0
+	s.see(e.At)
+	s.statement(e, took)
+	if b := s.open[e.Session]; b != nil {
+		return b.number
+	}
+	return 0
+}
+
+// Call of a technological log.
+type Call struct {
+	Name       string
+	Began      time.Time
+	Took       time.Duration
+	Database   time.Duration // of it
+	Statements int
+	Lost       bool // it lost a lock
+}
+
+// Call that ended, which is an operation by itself. Where a log has calls, they alone are scored.
+func (s *Sessions) Call(c Call) {
+	by := s.byCalls
+	if by == nil {
+		by = newCollector()
+		s.byCalls = by
+	}
+	by.calls++
+	by.events++
+	if by.first.IsZero() || c.Began.Before(by.first) {
+		by.first = c.Began
+	}
+	if ended := c.Began.Add(c.Took); ended.After(by.last) {
+		by.last = ended
+	}
+	by.statements += int64(c.Statements)
+	h := by.hourOf(c.Name, c.Began)
+	h.statements += int64(c.Statements)
+	h.databaseS += c.Database.Seconds()
+	h.timeS += c.Took.Seconds()
+	if c.Lost {
+		h.lost++
+		return
+	}
+	h.took[shortened(c.Took)]++
+}
+
+// Target sets the targets of operations for Result.
+func (s *Sessions) Target(targets map[string]time.Duration) { s.options.Targets = targets }
+
+// Tidy counts what sessions did that have been silent for long, so that memory stays bounded.
+func (s *Sessions) Tidy() { s.closeIdle(s.last.Add(-idleMost)) }
+
+// Result of all; nil if there was no operation.
+func (s *Sessions) Result() *Result {
+	s.end()
+	switch {
+	case s.byCalls != nil:
+		s.byCalls.ofNoCall = s.statements
+		s.byCalls.statements += s.statements
+		r := s.byCalls.result(s.options, 0, 0)
+		r.Source = TechLog
+		return r
+	case s.calls == 0:
+		return nil
+	}
+	r := s.result(s.options, 0, 0)
+	s.describe(r)
+	return r
+}
+
+func (s *sessions) describe(r *Result) {
+	r.Source = PostgreSQL
+	r.Pauses = &Pauses{GapMS: float64(s.gap) / float64(time.Millisecond),
+		LeastMS: float64(s.least) / float64(time.Millisecond)}
+	if s.pauses > 0 {
+		r.Pauses.Near = float64(s.near) / float64(s.pauses)
+	}
+}
+
+// see the time of an entry.
+func (s *sessions) see(at time.Time) {
+	s.events++
+	if s.first.IsZero() || at.Before(s.first) {
+		s.first = at
+	}
+	if at.After(s.last) {
+		s.last = at
+	}
+}
+
+func (s *sessions) entry(e *pglog.Entry) {
+	s.see(e.At)
+	if took, is := e.Timed(); is {
+		s.statement(e, took)
+		return
+	}
+	if waited, is := e.LockWait(); is {
+		b := s.at(e, e.At.Add(-waited), "")
+		b.lockWaits++
+		b.lockS += waited.Seconds()
+		return
+	}
+	if !e.Failed() || e.Session == "" || e.Statement == "" && !slices.Contains(withoutStatement, e.State) {
+		return // a log-in that was refused, the end of a session that did nothing
+	}
+	b := s.at(e, e.At, "")
+	b.names(e.Statement)
+	switch e.State {
+	case "40P01":
+		s.deadlocks++
+		b.deadlocks++
+		b.failed = true
+	case tooMany:
+		b.tag, b.failed = "connect", true
+		b.exceptions++
+	case "55P03", "57014", "25P03", "25P04":
+		s.timeouts++
+		b.timeouts++
+		b.failed = true
+	default:
+		b.exceptions++
+		b.failed = b.failed || e.Severity != "ERROR"
+	}
+}
+
+// resets is what a pooler sends between two clients.
+var resets = regexp.MustCompile(`(?i)^\s*(DISCARD|RESET)\s+ALL\b`)
+
+func (s *sessions) statement(e *pglog.Entry, took pglog.Statement) {
+	if resets.MatchString(took.Text) {
+		if b := s.open[e.Session]; b != nil {
+			s.close(b)
+			delete(s.open, e.Session)
+		}
+		return
+	}
+	b := s.at(e, e.Start(took), tagOf(took.Text))
+	b.databaseS += took.Duration.Seconds()
+	if took.Kind == pglog.Parse || took.Kind == pglog.Bind {
+		return
+	}
+	b.statements++
+	s.statements++
+	s.statementTimeS += took.Duration.Seconds()
+	if s.statements == 1 || took.Duration < s.least {
+		s.least = took.Duration
+	}
+	b.names(took.Text)
+}
+
+// at is the burst that something belongs to which began then and ends now.
+func (s *sessions) at(e *pglog.Entry, began time.Time, tag string) *burst {
+	b := s.open[e.Session]
+	if b != nil {
+		pause := began.Sub(b.end)
+		if pause > 0 {
+			s.pauses++
+			if pause > s.gap/2 && pause < 2*s.gap {
+				s.near++
+			}
+		}
+		inside := open(e.Transaction) && e.Transaction == b.transaction // a transaction is not divided
+		divided := pause > s.gap && !inside || tag != "" && b.tag != "" && tag != b.tag
+		if s.given != 0 {
+			divided = b.number != s.given
+		}
+		if divided {
+			s.close(b)
+			b = nil
+		}
+	}
+	if b == nil {
+		s.made++
+		b = &burst{begin: began, user: e.User + "@" + e.Database, number: s.made}
+		if s.given != 0 {
+			b.number = s.given
+		}
+		s.open[e.Session] = b
+	}
+	if began.Before(b.begin) {
+		b.begin = began
+	}
+	if e.At.After(b.end) {
+		b.end = e.At
+	}
+	if tag != "" {
+		b.tag = tag
+	}
+	b.transaction = e.Transaction
+	return b
+}
+
+// open says whether a virtual transaction id is one: outside of transactions servers log 3/0.
+func open(transaction string) bool { return transaction != "" && !strings.HasSuffix(transaction, "/0") }
+
+// close counts an operation.
+func (s *sessions) close(b *burst) {
+	name, took := b.name(), b.end.Sub(b.begin)
+	if name == "" {
+		s.without++
+		s.withoutTimeS += took.Seconds()
+		s.ofNoCall += b.statements
+		return
+	}
+	if s.operations[name] == nil && len(s.operations) >= operationsMost {
+		name = otherName
+	}
+	s.calls++
+	h := s.hourOf(name, b.begin)
+	h.statements += b.statements
+	h.lockWaits += b.lockWaits
+	h.timeouts += b.timeouts
+	h.deadlocks += b.deadlocks
+	h.exceptions += b.exceptions
+	h.timeS += took.Seconds()
+	h.databaseS += b.databaseS
+	h.lockS += b.lockS
+	if b.failed {
+		h.lost++
+		return
+	}
+	h.took[shortened(took)]++
+}
+
+// What a statement does to which table; texts in quotes are taken out before.
+var (
+	comment = regexp.MustCompile(`/\*((?:[^*]|\*[^/])*)\*/`)
+	control = regexp.MustCompile(`(?i)^\s*(BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|SET|SHOW|RESET|` +
+		`DISCARD|DEALLOCATE|CLOSE|PREPARE|LISTEN|UNLISTEN)\b[^(]*$|^\s*SELECT\s+1\s*;?\s*$`)
+	written = regexp.MustCompile(`(?i)\b(insert)\s+into\s+([\w."$]+)|\b(delete)\s+from\s+(?:only\s+)?([\w."$]+)|` +
+		`\b(merge)\s+into\s+(?:only\s+)?([\w."$]+)|` +
+		`\b(update)\s+(?:only\s+)?([\w."$]+)(?:\s+(?:as\s+)?\w+)?\s+set\b|\b(copy)\s+([\w."$]+)`)
+	read   = regexp.MustCompile(`(?i)\b(?:from|join)\s+(?:only\s+)?([a-z_"][\w."$]*)`)
+	digits = regexp.MustCompile(`[0-9]+`)
+)
+
+// Tables that name an operation.
+const (
+	writesNamed = 4
+	readsNamed  = 3
+)
+
+// names takes from a statement what an operation is called by.
+func (b *burst) names(text string) {
+	if text == "" {
+		return
+	}
+	b.withText = true
+	text = sqltext.WithoutStrings(text[:min(len(text), textMost)])
+	if control.MatchString(text) {
+		return
+	}
+	b.other = true
+	add := func(to *[]string, word string) {
+		word = digits.ReplaceAllString(strings.ReplaceAll(word, `"`, ""), "N")
+		if !slices.Contains(*to, word) {
+			*to = append(*to, word)
+		}
+	}
+	for _, m := range written.FindAllStringSubmatch(text, -1) {
+		for i := 1; i < len(m); i += 2 {
+			if m[i] != "" && len(b.writes) <= writesNamed {
+				add(&b.writes, strings.ToLower(m[i])+" "+m[i+1])
+			}
+		}
+	}
+	for _, m := range read.FindAllStringSubmatch(text, -1) {
+		if len(b.reads) <= readsNamed {
+			add(&b.reads, m[1])
+		}
+	}
+}
+
+// name of an operation: the application's own where statements carry one, else what it writes, else what it reads; ""
+// if it only checks a connection.
+func (b *burst) name() string {
+	some := func(all []string, most int) string {
+		if len(all) > most {
+			return strings.Join(all[:most], ", ") + " …"
+		}
+		return strings.Join(all, ", ")
+	}
+	switch {
+	case b.tag != "":
+		return b.tag
+	case len(b.writes) > 0:
+		return some(b.writes, writesNamed)
+	case len(b.reads) > 0:
+		return "read " + some(b.reads, readsNamed)
+	case b.other || b.failed:
+		return "statements without a table"
+	case b.withText || b.statements == 0:
+		return ""
+	}
+	return b.user // log_duration alone: no texts
+}
+
+// tagKeys of comments that programs add to statements, and how they are joined.
+var tagKeys = [][]string{{"controller", "action"}, {"operation"}, {"op"}, {"route"}, {"action"}, {"controller"},
+	{"job"}}
+
+// tagOf a statement is the name that the application gave the operation in a comment: /*action='order',…*/ or
+// /*controller:orders,action:create*/.
+func tagOf(text string) string {
+	if !strings.Contains(text, "/*") {
+		return ""
+	}
+	pairs := map[string]string{}
+	if len(text) > textMost { // comments stand at one of its ends
+		text = text[:textMost/2] + " " + text[len(text)-textMost/2:]
+	}
+	for _, m := range comment.FindAllStringSubmatch(text, -1) {
+		for _, pair := range strings.Split(m[1], ",") {
+			at := strings.IndexAny(pair, "=:")
+			if at < 0 {
+				continue
+			}
+			pairs[strings.TrimSpace(pair[:at])] = strings.Trim(strings.TrimSpace(pair[at+1:]), "'")
+		}
+	}
+	for _, keys := range tagKeys {
+		var parts []string
+		for _, key := range keys {
+			if pairs[key] != "" {
+				parts = append(parts, pairs[key])
+			}
+		}
+		if len(parts) == len(keys) {
+			return strings.Join(parts, "#")
+		}
+	}
+	return ""
+}
