@@ -16,8 +16,8 @@ import (
 	"plimsoll/test/golden"
 )
 
-// The reports number their claims in ranges; the gaps belong to nobody.
-var numbered = [][2]int{{1, 27}, {30, 39}, {40, 45}, {50, 58}}
+// The claims are numbered without a gap.
+var numbered = [][2]int{{1, 64}}
 
 func TestRegistry_HoldsEveryClaimOnceInOrder(t *testing.T) {
 	var want, got []string
@@ -37,7 +37,11 @@ func TestRegistry_HoldsEveryClaimOnceInOrder(t *testing.T) {
 func TestRegistry_TextsAreOneFilledLineEach(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range claims.All() {
-		for what, text := range map[string]string{"statement": c.Statement, "claimed": c.Claimed} {
+		for what, text := range map[string]string{"statement": c.Statement, "claimed": c.Claimed,
+			"not here": c.NotHere} {
+			if what == "not here" && text == "" {
+				continue
+			}
 			if len(text) < 4 || strings.ContainsAny(text, "\n\t") || strings.TrimSpace(text) != text ||
 				strings.HasSuffix(text, ".") {
 				t.Errorf("%s: %s %q is not one filled line without a full stop", c.ID, what, text)
@@ -60,12 +64,28 @@ func TestFind(t *testing.T) {
 		}
 	}
 	const list = "'plimsoll prove' lists the claims"
-	for typed, hint := range map[string]string{"": list, "C": list, "C28": list, "C99": list, "0": list,
+	for typed, hint := range map[string]string{"": list, "C": list, "C65": list, "C99": list, "0": list,
 		"latest": list, "C1x": list, "C1": "did you mean C01?", "1": "did you mean C01?", "c055": "did you mean C55?"} {
 		c, err := claims.Find(typed)
 		if problem.ClassOf(err) != problem.Usage || problem.HintOf(err) != hint {
 			t.Errorf("%q finds %q, %v; hint %q, want %q", typed, c.ID, err, problem.HintOf(err), hint)
 		}
+	}
+}
+
+// A verdict of other rules is no verdict.
+func TestTally_StaleVerdictsCountAsNone(t *testing.T) {
+	var tally claims.Tally
+	tally.Add(claims.Confirmed, true)
+	tally.Add(claims.Refuted, false)
+	const want = "0 confirmed, 0 in direction, 0 small scale, 1 refuted, 0 inconclusive, 0 not run, 0 not yet, " +
+		"0 cannot be had here, 1 stale"
+	if got := strings.Join(tally.Texts(), ", "); got != want || tally.Stale() != 1 {
+		t.Errorf("%s, want %s", got, want)
+	}
+	var current claims.Tally
+	if last := current.Texts(); strings.Contains(strings.Join(last, ", "), "stale") {
+		t.Errorf("%q, though nothing is stale", last)
 	}
 }
 
@@ -75,7 +95,9 @@ func kept() claims.Record {
 		Engine:  "PostgreSQL 18.6 plimsoll",
 		Machine: claims.Machine{CPU: "Example 9000", Cores: 2, MemoryBytes: 8 << 30, Kernel: "6.1.0"},
 		Finding: claims.Finding{
-			Verdict: claims.Confirmed, Measured: "Apdex 0.99",
+			Verdict: claims.SmallScale, Measured: "Apdex 0.99", Answers: &claims.Answers{
+				Direction: claims.InClaimedDirection, Size: claims.NoSize, Situation: []claims.Met{{Name: "users",
+					Report: "30,000", Here: "3,000"}}},
 			Figures:    []claims.Figure{{Name: "apdex", Values: []float64{0.99, 0.98}}},
 			Conditions: []claims.Condition{{Name: "base", Text: "small"}},
 		},
@@ -192,6 +214,87 @@ func TestKept_ElsewhereNamesWhatDiffers(t *testing.T) {
 				t.Errorf("differs in %q, want %q", got, c.want)
 			}
 		})
+	}
+	k.Answers = nil
+	if got := k.Elsewhere(k.Machine, k.Engine, k.Software); got != "set of rules" {
+		t.Errorf("a finding of before, whose words meant something else, differs in %q", got)
+	}
+}
+
+// A finding of before the three questions is read as it was.
+func TestStore_ReadsFindingsOfBefore(t *testing.T) {
+	dir := t.TempDir()
+	files.Write(t, dir, "C01.json", `{"claim": "C01", "software": "v0", "verdict": "confirmed", "measured": "Apdex 1"}`)
+	k, is, err := claims.OpenStore(dir).Load("C01")
+	if err != nil || !is || k.Verdict != claims.Confirmed || k.Answers != nil ||
+		k.Verdict.Words(k.Answers) != "confirmed" {
+		t.Errorf("%+v, %v", k, err)
+	}
+}
+
+func TestVerdict_WordsSayTheSize(t *testing.T) {
+	for want, c := range map[string]struct {
+		v claims.Verdict
+		a claims.Answers
+	}{
+		"in direction, smaller": {claims.InDirection,
+			claims.Answers{Size: claims.AsClaimed.And(claims.LessThanClaimed)}},
+		"in direction, size open": {claims.InDirection,
+			claims.Answers{Size: claims.OpenSize.And(claims.MoreThanClaimed)}},
+		"small scale": {claims.SmallScale, claims.Answers{Size: claims.AsClaimed}},
+		"small scale, larger": {claims.SmallScale,
+			claims.Answers{Size: claims.AsClaimed.And(claims.MoreThanClaimed)}},
+		"inconclusive, against it at this scale": {claims.Inconclusive, claims.Answers{
+			Direction: claims.AgainstClaim}},
+		"confirmed": {claims.Confirmed, claims.Answers{Size: claims.AsClaimed}},
+	} {
+		if got := c.v.Words(&c.a); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// What a machine found travels in one file; one that was changed on the way is refused.
+func TestArchive(t *testing.T) {
+	s := claims.OpenStore(filepath.Join(t.TempDir(), "verdicts"))
+	if err := s.Keep(kept()); err != nil {
+		t.Fatal(err)
+	}
+	other := kept()
+	other.Claim, other.Engine, other.At = "C20", "PostgreSQL 18.6 vanilla", other.At.Add(time.Hour)
+	if err := s.Keep(other); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "big.json")
+	if err := s.WriteArchive(file); err != nil {
+		t.Fatal(err)
+	}
+	got, err := claims.ReadArchive(file)
+	if diff := cmp.Diff([]claims.Record{kept(), other}, got.Records); err != nil || diff != "" {
+		t.Fatalf("%v %s", err, diff)
+	}
+	if last := got.Last(); last.Claim != "C20" {
+		t.Errorf("the last is %s", last.Claim)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, changed := range map[string]string{
+		"Changed": strings.Replace(string(text), "small scale", "confirmed", 1),
+		"Cut":     string(text)[:len(text)/2],
+		"Other":   `{"format": "something else"}`,
+	} {
+		path := filepath.Join(t.TempDir(), "changed.json")
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := claims.ReadArchive(path); problem.ClassOf(err) != problem.Usage || problem.HintOf(err) == "" {
+			t.Errorf("%s: %v, hint %q", name, err, problem.HintOf(err))
+		}
+	}
+	if err := claims.OpenStore(t.TempDir()).WriteArchive(file); err == nil {
+		t.Error("an archive of nothing")
 	}
 }
 

@@ -4,7 +4,9 @@ import "time"
 
 // Finding is the result of an experiment.
 type Finding struct {
-	Verdict    Verdict     `json:"verdict"`
+	Verdict Verdict `json:"verdict"`
+	// Answers make the verdict; nil in findings of before, whose words meant something else.
+	Answers    *Answers    `json:"answers,omitempty"`
 	Measured   string      `json:"measured"` // one line, with spread
 	Figures    []Figure    `json:"figures"`
 	Conditions []Condition `json:"conditions"`
@@ -18,9 +20,10 @@ type Finding struct {
 
 // EngineVerdict is the verdict for one engine: a column of the proof.
 type EngineVerdict struct {
-	Engine  string  `json:"engine"` // stock, ours
-	Verdict Verdict `json:"verdict"`
-	Why     string  `json:"why,omitempty"` // it is not confirmed
+	Engine  string   `json:"engine"` // stock, ours
+	Verdict Verdict  `json:"verdict"`
+	Answers *Answers `json:"answers,omitempty"`
+	Why     string   `json:"why,omitempty"` // it is not confirmed
 }
 
 // Chart is drawn as lines over one quantity.

@@ -20,8 +20,8 @@ func Here() Machine {
 	return Machine{CPU: m.CPU, Cores: m.Cores, MemoryBytes: m.MemoryBytes, Kernel: m.Kernel}
 }
 
-// Elsewhere says in what a finding's origin differs from here: "machine", "kernel", "engine", "version", or "" if the
-// finding still applies.
+// Elsewhere says in what a finding's origin differs from here: "machine", "kernel", "engine", "set of rules" (of before
+// Answers), "version", or "" if the finding still applies.
 func (k Record) Elsewhere(here Machine, engine, software string) string {
 	memory := k.Machine.MemoryBytes - here.MemoryBytes
 	switch {
@@ -31,6 +31,8 @@ func (k Record) Elsewhere(here Machine, engine, software string) string {
 		return "kernel"
 	case engine != "" && k.Engine != engine:
 		return "engine"
+	case k.Answers == nil:
+		return "set of rules"
 	case k.Software != software:
 		return "version"
 	}

@@ -66,7 +66,9 @@ func (q *Request) bringUp(ctx context.Context) (down func() error, err error) {
 	if q.NewGenerator, err = q.System.Agents.Generators(); err != nil {
 		return nil, err
 	}
-	return q.BringUp(ctx, q.Local, q.Cold)
+	down, err = q.BringUp(ctx, q.Local, q.Cold)
+	q.toDatabase()
+	return down, err
 }
 
 // readSides are the systems that are asked for.
@@ -160,6 +162,9 @@ func sqlOf(text string) (string, error) {
 
 // system of a side that is no command.
 func (q *Request) system(f SideSpec) (y system.System, err error) {
+	if q.Replay != nil {
+		return q.replaySystem(f)
+	}
 	spec := q.System
 	spec.Scenario = cmp.Or(f.Scenario, spec.Scenario)
 	if y, err = spec.System(); err != nil {

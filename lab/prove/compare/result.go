@@ -49,11 +49,13 @@ type Plan struct {
 	Control bool           `json:"control,omitempty"`
 	Cold    bool           `json:"cold,omitempty"`
 	// Restarted: the server is restarted before each run, for settings of the whole server.
-	Restarted bool    `json:"restarted,omitempty"`
-	Seed      uint64  `json:"seed"`
-	DurationS float64 `json:"duration_s"`
-	RampS     float64 `json:"ramp_s"`
-	ThinkS    float64 `json:"think_s"`
+	Restarted bool `json:"restarted,omitempty"`
+	// Replay of a log in place of a load; absent: there is a load.
+	Replay    *Replayed `json:"replay,omitempty"`
+	Seed      uint64    `json:"seed"`
+	DurationS float64   `json:"duration_s"`
+	RampS     float64   `json:"ramp_s"`
+	ThinkS    float64   `json:"think_s"`
 	// TimeoutS is what a failed operation counts as in latencies.
 	TimeoutS float64 `json:"timeout_s,omitempty"`
 	Software string  `json:"software,omitempty"` // version of Plimsoll

@@ -12,6 +12,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/users"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
@@ -53,9 +54,11 @@ type Options struct {
 	Resume  bool          // continue the newest comparison of the same plan
 	// ResumeID is the only one to continue; empty: any.
 	ResumeID string
-	Store    *Store // nil: nothing is stored
-	Title    string
-	Version  string // of Plimsoll
+	// Replay is what each run plays again, instead of a load; nil: there is a load.
+	Replay  *replay.Options
+	Store   *Store // nil: nothing is stored
+	Title   string
+	Version string // of Plimsoll
 	// NewGenerator, unless nil, starts the generator of one run on a database and returns how to stop it.
 	NewGenerator func(ctx context.Context, dsn string) (g run.Generator, dismiss func(), err error)
 	// Progress is called while runs are made and when one has ended.
@@ -167,7 +170,7 @@ func (s *comparing) extend() error {
 
 func (s *comparing) plan() Plan {
 	p := Plan{Metric: s.Metric, Margin: s.Margin, Pairs: s.Pairs, Looks: verdict.Looks(s.Pairs),
-		Control: s.Options.Control, Seed: s.Seed, Software: s.Version}
+		Control: s.Options.Control, Seed: s.Seed, Software: s.Version, Replay: replayedOf(s.Replay)}
 	for i := range s.Sides {
 		side := s.Sides[i].describe()
 		p.Cold = p.Cold || side.Cold
@@ -308,6 +311,9 @@ func (s *comparing) load(ctx context.Context, side *Side, r *Replica) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.Replay != nil {
+		return s.replay(ctx, r, side.connection(dsn))
 	}
 	o := s.runOptions(side, r, side.connection(dsn))
 	steady := false

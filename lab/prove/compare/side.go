@@ -199,7 +199,7 @@ func (s *Side) connection(dsn string) string {
 		dsn += " sslmode=disable"
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		dsn += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(own[name]) + "'"
+		dsn += " " + postgres.Parameter(name, own[name])
 	}
 	return dsn
 }

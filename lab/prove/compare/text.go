@@ -104,6 +104,9 @@ func (c *Comparison) evidence() (lines []string) {
 
 func (c *Comparison) conditionLines() (lines []string) {
 	p := c.Plan
+	if p.Replay != nil {
+		lines = append(lines, p.Replay.String())
+	}
 	if p.DurationS > 0 {
 		lines = append(lines, fmt.Sprintf("runs of %.3g s after a ramp of %.3g s, think time %.3g s; blocks ABBA by "+
 			"random seed %d", p.DurationS, p.RampS, p.ThinkS, p.Seed))

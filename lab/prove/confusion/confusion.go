@@ -27,6 +27,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/prove/confusion/incident"
+	"plimsoll/lab/session"
 )
 
 // Schema of the JSON. It changes when readers would break.
@@ -159,27 +160,30 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	left := o.within(slices.DeleteFunc(all, func(j job) bool { return report.has(j.round, j.name) }))
 	s := &stages{Options: o, report: report}
 	defer func() { err = errors.Join(err, s.close()) }()
-	before, began := len(report.Trials), time.Now()
-	for i, j := range left {
+	before, began, begun := len(report.Trials), time.Now(), 0
+	turns := session.Over(left, func(ctx context.Context, j job) error {
 		if o.Step != nil {
-			o.Step(float64(before+i)/float64(before+len(left)), o.remains(left, i, time.Since(began)), j.name)
+			o.Step(float64(before+begun)/float64(before+len(left)), o.remains(left, begun, time.Since(began)), j.name)
 		}
+		begun++
 		t, err := s.try(ctx, j)
-		if ctx.Err() != nil {
-			return report, o.interrupted(report)
+		if err == nil {
+			err = ctx.Err() // a diagnosis that was cut short says nothing of the plant
 		}
 		if err != nil {
-			return report, fmt.Errorf("plant %s: %w", j.name, err)
-		}
-		if err := k.Add(t); err != nil {
-			return report, err
+			return fmt.Errorf("plant %s: %w", j.name, err)
 		}
 		report.add(t)
-		if o.Ended != nil {
-			o.Ended(t)
-		}
+		return k.Add(t)
+	})
+	if o.Ended != nil {
+		turns.Ended = func(job) { o.Ended(report.Trials[len(report.Trials)-1]) }
 	}
-	return report, nil
+	stopped, err := turns.All(ctx)
+	if stopped == session.ByUser && err == nil {
+		err = o.interrupted(report)
+	}
+	return report, err
 }
 
 // remains of the time, by what the first trials took against their estimate.

@@ -43,7 +43,7 @@ func setup(t *testing.T, sizes fill.Options) (Options, *pgx.Conn) {
 }
 
 func TestProfile(t *testing.T) {
-	// more to be shipped and received than is done here: nothing has to be provided
+	// more to be received than is done here
 	o, conn := setup(t, fill.Options{Documents: 2000})
 	p, err := Run(t.Context(), o)
 	if err != nil {
@@ -78,12 +78,14 @@ func TestProfile(t *testing.T) {
 			}
 		}
 	})
+	// On some days the base has nothing that waits to be shipped. Then a side sells one item to have something, and the
+	// other side finds what is left of it: such a sale is nobody's operation.
 	t.Run("OnTheSameDocuments", func(t *testing.T) {
 		var written, odd int
 		err := conn.QueryRow(t.Context(), `SELECT count(*), count(*) FILTER (WHERE n % 2 <> 0) FROM (
 			SELECT count(*) AS n FROM (SELECT d.id, string_agg(l.item || ' ' || l.quantity, ',' ORDER BY l.line) AS held
 				FROM plimsoll_operation o JOIN doc_goods_sale d ON d.id = o.document
-				JOIN doc_goods_sale_lines l ON l.document = d.id GROUP BY d.id, o.key) each
+				JOIN doc_goods_sale_lines l ON l.document = d.id GROUP BY d.id, o.key HAVING count(*) > 1) each
 			GROUP BY held) alike`).Scan(&written, &odd)
 		if err != nil || written == 0 || odd != 0 {
 			t.Errorf("%d different sales, %d of them not of both sides; %v", written, odd, err)

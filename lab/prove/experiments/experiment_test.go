@@ -66,7 +66,8 @@ func TestRegistry_FindingsNameTheEngineThatWasMeasured(t *testing.T) {
 	}
 	b := site.Bench{Engine: installation.Vanilla}
 	for claim, want := range map[string]string{"C12": installation.Plimsoll, "C31": installation.Plimsoll,
-		"C01": installation.Vanilla, "C20": installation.Vanilla, "C38": installation.Vanilla} {
+		"C01": installation.Vanilla, "C20": installation.Plimsoll, "C27": installation.Vanilla,
+		"C38": installation.Vanilla} {
 		e, _ := For(claim)
 		if got, err := e.Engine(t.Context(), b); err != nil || got.Flavour != want {
 			t.Errorf("%s: %s, %v; want %s", claim, got.Flavour, err, want)

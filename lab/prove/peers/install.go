@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +14,11 @@ import (
 
 // Versions that are compared, from the registries of their languages.
 const (
-	locustVersion = "2.47.0"
-	k6Module      = "go.k6.io/k6"
-	k6Version     = "v1.8.1"
+	locustVersion  = "2.47.0"
+	k6Module       = "go.k6.io/k6"
+	k6Version      = "v1.8.1"
+	gatlingVersion = "3.15.1"
+	ohaVersion     = "1.16.0"
 )
 
 // Install returns the program of a tool, and builds or fetches it if it is missing.
@@ -40,6 +43,38 @@ func k6FromGo(ctx context.Context, folder string) (string, error) {
 	})
 }
 
+// gatlingFromMaven compiles the load with Gatling's libraries. The program is the jar of the load, beside which they
+// are. Another load is another folder.
+func gatlingFromMaven(ctx context.Context, folder string) (string, error) {
+	load := sha256.New()
+	for _, name := range gatlingFiles {
+		text, err := loads.ReadFile("loads/gatling/" + name)
+		if err != nil {
+			return "", err
+		}
+		load.Write(text)
+	}
+	into := filepath.Join(folder, fmt.Sprintf("gatling-%s-%.4x", gatlingVersion, load.Sum(nil)))
+	return installOnce(filepath.Join(into, "target", "load.jar"), func() error {
+		files, err := fs.Sub(loads, "loads/gatling")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(os.RemoveAll(into), os.CopyFS(into, files)); err != nil {
+			return err
+		}
+		return sh(ctx, nil, "mvn", "package", "--batch-mode", "--quiet", "--file",
+			filepath.Join(into, "pom.xml"), "-Dgatling.version="+gatlingVersion)
+	})
+}
+
+func ohaFromCargo(ctx context.Context, folder string) (string, error) {
+	root := filepath.Join(folder, "oha-"+ohaVersion)
+	return installOnce(filepath.Join(root, "bin", "oha"), func() error {
+		return sh(ctx, nil, "cargo", "install", "--quiet", "--locked", "--root", root, "oha@"+ohaVersion)
+	})
+}
+
 // installOnce runs an installation unless it was done. A failed one does not count: the program is moved to its place
 // last.
 func installOnce(program string, fetch func() error) (string, error) {
@@ -54,9 +89,17 @@ func sh(ctx context.Context, env []string, name string, arguments ...string) err
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Env = append(os.Environ(), env...)
 	output, err := cmd.CombinedOutput()
-	if err == nil {
-		return nil
+	if err != nil {
+		return WithLastLine(fmt.Errorf("%s %s: %w", filepath.Base(name), arguments[0], err), output)
 	}
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	return fmt.Errorf("%s %s: %w: %s", filepath.Base(name), arguments[0], err, lines[len(lines)-1])
+	return nil
+}
+
+// WithLastLine adds to an error what the program said last.
+func WithLastLine(err error, output []byte) error {
+	text := strings.TrimSpace(string(output))
+	if err == nil || text == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 }

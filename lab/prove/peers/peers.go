@@ -1,19 +1,21 @@
-// Package peers owns the other load generators that ours is compared with: k6 and Locust, their installation by the
-// usual client of each language, the same load in their own words, and what they report of it.
+// Package peers owns the other load generators that ours is compared with: k6, Locust, Gatling and oha, their
+// installation by the usual client of each language, the same load in their own words, and what they report of it.
 package peers
 
 import (
 	"context"
 	"embed"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
+
+	"plimsoll/lab/stats"
 )
 
 //go:embed loads
@@ -25,29 +27,40 @@ type Job struct {
 	Base    string // address of the application
 	Users   int
 	Think   time.Duration // between an answer and the next request; 0: none
+	Rate    float64       // requests a second of all users, who do not think; 0: users set the pace
 	Lasting time.Duration
 }
 
-// Report is the generator's own.
+// Report is the generator's own. Times are milliseconds.
 type Report struct {
-	Answers, Failed     int64
-	Mean, P50, P95, P99 float64 // milliseconds
+	Answers int64   `json:"answers"`
+	Failed  int64   `json:"failed"`
+	Mean    float64 `json:"mean_ms"`
+	P50     float64 `json:"p50_ms"`
+	P95     float64 `json:"p95_ms"`
+	P99     float64 `json:"p99_ms"`
+	Max     float64 `json:"max_ms"`
 }
 
 // Tool is a load generator.
 type Tool struct {
 	Name    string
 	Version string
+	Thinks  bool // its users can think between requests
 	Install Install
 	Command func(program string, j Job) (*exec.Cmd, error)
 	Read    func(j Job) (Report, error) // after it has ended
 }
 
 // K6 from the Go module proxy.
-var K6 = Tool{"k6", k6Version, k6FromGo, k6Command, k6Report}
+var K6 = Tool{Name: "k6", Version: k6Version, Thinks: true, Install: k6FromGo, Command: k6Command, Read: k6Report}
 
 // Locust from the Python package index.
-var Locust = Tool{"locust", locustVersion, locustFromPip, locustCommand, locustReport}
+var Locust = Tool{Name: "locust", Version: locustVersion, Thinks: true, Install: locustFromPip, Command: locustCommand,
+	Read: locustReport}
+
+// All tools.
+var All = []Tool{K6, Locust, Gatling, Oha}
 
 // lay writes a file of the loads from one of the embedded folders into the job's.
 func (j Job) lay(name string) (string, error) {
@@ -59,12 +72,18 @@ func (j Job) lay(name string) (string, error) {
 	return path, os.WriteFile(path, text, 0o644)
 }
 
-// path of a file of the job.
-func (j Job) path(name string) string { return filepath.Join(j.Folder, name) }
+// Files of a job that hold what the generator prints, and what it complains about.
+const (
+	Out = "out"
+	Log = "log"
+)
+
+// Path of a file of the job.
+func (j Job) Path(name string) string { return filepath.Join(j.Folder, name) }
 
 func (j Job) environment() []string {
 	return append(os.Environ(), fmt.Sprintf("USERS=%d", j.Users), fmt.Sprintf("THINK=%g", j.Think.Seconds()),
-		fmt.Sprintf("SECONDS=%g", j.Lasting.Seconds()), "BASE="+j.Base)
+		fmt.Sprintf("RATE=%g", j.Rate), fmt.Sprintf("SECONDS=%g", j.Lasting.Seconds()), "BASE="+j.Base)
 }
 
 func k6Command(program string, j Job) (*exec.Cmd, error) {
@@ -73,7 +92,7 @@ func k6Command(program string, j Job) (*exec.Cmd, error) {
 		return nil, err
 	}
 	cmd := exec.Command(program, "run", "--quiet", "--no-usage-report", "--address", "", path)
-	cmd.Env = append(j.environment(), "SUMMARY="+j.path("k6.json"))
+	cmd.Env = append(j.environment(), "SUMMARY="+j.Path("k6.json"))
 	return cmd, nil
 }
 
@@ -81,7 +100,7 @@ func k6Report(j Job) (o Report, err error) {
 	var r struct {
 		Metrics map[string]struct{ Values map[string]float64 }
 	}
-	if err := readJSON(j.path("k6.json"), &r); err != nil {
+	if err := readJSON(j.Path("k6.json"), &r); err != nil {
 		return o, err
 	}
 	times, failed := r.Metrics["http_req_duration"].Values, r.Metrics["http_req_failed"].Values
@@ -91,7 +110,7 @@ func k6Report(j Job) (o Report, err error) {
 	wrong := int64(failed["passes"]) // its rate counts failures
 	return Report{
 		Answers: int64(r.Metrics["http_reqs"].Values["count"]) - wrong, Failed: wrong,
-		Mean: times["avg"], P50: times["med"], P95: times["p(95)"], P99: times["p(99)"],
+		Mean: times["avg"], P50: times["med"], P95: times["p(95)"], P99: times["p(99)"], Max: times["max"],
 	}, nil
 }
 
@@ -100,34 +119,41 @@ func locustCommand(program string, j Job) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(program, "--headless", "--only-summary", "--loglevel", "WARNING", "--csv", j.path("locust"),
-		"-f", path, "--host", j.Base,
+	cmd := exec.Command(program, "--headless", "--json", "--loglevel", "WARNING", "-f", path, "--host", j.Base,
 		"--users", strconv.Itoa(j.Users), "--spawn-rate", strconv.Itoa(j.Users), "--run-time",
 		fmt.Sprintf("%ds", int(j.Lasting.Seconds())), "--stop-timeout", "5")
 	cmd.Env = j.environment()
 	return cmd, nil
 }
 
+// locustReport is read from what it prints at its end: the files that it writes meanwhile lack the last second.
 func locustReport(j Job) (o Report, err error) {
-	file, err := os.Open(j.path("locust_stats.csv"))
-	if err != nil {
+	var entries []struct {
+		Requests int64            `json:"num_requests"`
+		Failures int64            `json:"num_failures"`
+		Sum      float64          `json:"total_response_time"`
+		Max      float64          `json:"max_response_time"`
+		Times    map[string]int64 `json:"response_times"` // how many took so many milliseconds, rounded
+	}
+	if err := readJSON(j.Path(Out), &entries); err != nil {
 		return o, err
 	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return o, fmt.Errorf("read locust's requests: %w", err)
-	}
-	if len(rows) < 2 {
+	if len(entries) != 1 || entries[0].Requests == 0 {
 		return o, errors.New("locust recorded no requests")
 	}
-	last := map[string]float64{}
-	for i, name := range rows[0] {
-		last[name], _ = strconv.ParseFloat(rows[len(rows)-1][i], 64) // the sum is in the last row
+	e := entries[0]
+	var times []float64
+	for text, n := range e.Times {
+		ms, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return o, fmt.Errorf("read locust's times: %w", err)
+		}
+		times = append(times, slices.Repeat([]float64{ms}, int(n))...)
 	}
 	return Report{
-		Answers: int64(last["Request Count"] - last["Failure Count"]), Failed: int64(last["Failure Count"]),
-		Mean: last["Average Response Time"], P50: last["50%"], P95: last["95%"], P99: last["99%"],
+		Answers: e.Requests - e.Failures, Failed: e.Failures, Mean: e.Sum / float64(e.Requests),
+		P50: stats.Percentile(times, 0.50), P95: stats.Percentile(times, 0.95), P99: stats.Percentile(times, 0.99),
+		Max: e.Max,
 	}, nil
 }
 
@@ -151,17 +177,16 @@ func (g Tool) Label() string {
 	return g.Name + " " + g.Version
 }
 
-// Ready says which tools are available here, and why others are not.
-func Ready(ctx context.Context, folder string, wanted []Tool, say func(string, ...any)) (programs map[string]string) {
-	programs = map[string]string{}
+// Ready installs what is missing: the programs of the tools that can be had here, and why the others cannot, by name.
+func Ready(ctx context.Context, folder string, wanted []Tool) (programs map[string]string, missing map[string]error) {
+	programs, missing = map[string]string{}, map[string]error{}
 	for _, g := range wanted {
-		say("%s: looking for it in %s, or installing it there", g.Label(), folder)
 		program, err := g.Install(ctx, folder)
 		if err != nil {
-			say("%s is not available here and is left out: %v", g.Label(), err)
+			missing[g.Name] = err
 			continue
 		}
 		programs[g.Name] = program
 	}
-	return programs
+	return programs, missing
 }

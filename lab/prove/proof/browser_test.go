@@ -16,6 +16,8 @@ func findings() []claims.Record {
 	return []claims.Record{
 		kept("C12", func(k *claims.Record) {
 			k.Measured = "CREATE TEMP TABLE ×12.3 (11.9 to 12.8)"
+			k.Verdict, k.Answers = claims.InDirection, &claims.Answers{Direction: claims.InClaimedDirection,
+				Size: claims.LessThanClaimed, Situation: []claims.Met{{Name: "users", Report: "30,000", Here: "3,000"}}}
 			k.Engines = []claims.EngineVerdict{{Engine: "ours", Verdict: claims.Confirmed},
 				{Engine: "stock", Verdict: claims.Refuted, Why: "it takes 12 times as long"}}
 			k.Figures = []claims.Figure{
@@ -34,6 +36,7 @@ func findings() []claims.Record {
 				{Name: "asynchronous", Points: []claims.Point{{X: 10, Y: 500, Low: 480, High: 520},
 					{X: 50, Y: 1400, Low: 1350, High: 1500}, {X: 100, Y: 1500, Low: 1450, High: 1600}}}}
 		}),
+		kept("C15", func(k *claims.Record) { k.Answers = nil }),
 		kept("C40", func(k *claims.Record) {
 			k.Verdict, k.Partial = claims.Inconclusive, true
 			k.Measured = `<img src=x onerror="document.title='broken'"></script>` +
@@ -61,22 +64,34 @@ func TestPageInABrowser(t *testing.T) {
 		pills := browsertest.Ask[map[string]string](t, v, `Object.fromEntries([...document.querySelectorAll("article")]
 			.map(a => [a.id, a.querySelector("h3 .pill").textContent]))`)
 		for _, s := range all {
-			if pills[s.ID] != string(s.Verdict()) {
-				t.Errorf("%s: %q, want %q", s.ID, pills[s.ID], s.Verdict())
+			if pills[s.ID] != s.Words() {
+				t.Errorf("%s: %q, want %q", s.ID, pills[s.ID], s.Words())
 			}
 		}
 		if len(pills) != len(claims.All()) || len(all) != len(pills) {
 			t.Errorf("%d claims on the page, %d in the JSON", len(pills), len(all))
 		}
 	})
+	t.Run("StaleVerdictsCountAsNone", func(t *testing.T) {
+		// C15 is confirmed by other rules, C21 refuted by another version
+		head := browsertest.Ask[string](t, v, `document.querySelector("h1").textContent`)
+		for _, part := range []string{"0 confirmed", "1 in direction", "0 refuted", "1 inconclusive", "2 stale"} {
+			if !strings.Contains(head, part) {
+				t.Errorf("the tally lacks %q: %s", part, head)
+			}
+		}
+	})
 	t.Run("HasWhatAReaderNeeds", func(t *testing.T) {
 		for claim, parts := range map[string][]string{
 			"C12": {"report says", "tens, sometimes hundreds", "ours confirmed", "stock refuted it takes 12 times",
 				"×12.3", "one statement a transaction", "plimsoll prove C12", "Example 9000", "took 62 s",
-				"(logarithmic scale)", "confirmed when"},
+				"(logarithmic scale)", "the effect shows when",
+				"in direction, smaller", "users: 3,000 (report: 30,000), not met"},
 			"C21": {"stale: recorded with another version", "Objects per second by jobs", "asynchronous"},
 			"C40": {"stopped early", "<img src=x"},
 			"C13": {"measure it", "plimsoll prove C13", "not run"},
+			"C15": {"stale: recorded with another set of rules"},
+			"C47": {"cannot be had here", "none: Plimsoll runs on Linux alone"},
 		} {
 			got := strings.Join(strings.Fields(browsertest.Ask[string](t, v,
 				`document.getElementById("`+claim+`").innerText`)), " ")

@@ -36,31 +36,23 @@ type column struct {
 
 // HTML writes the page of all claims.
 func HTML(w io.Writer, all []State, here Here, at time.Time) error {
-	counts := map[claims.Verdict]int{}
+	var tally claims.Tally
 	type report struct {
 		Letter, Title string
 		Claims        []shown
 	}
 	var reports []report
-	stale := 0
 	for _, s := range all {
 		if len(reports) == 0 || reports[len(reports)-1].Title != s.Report {
 			reports = append(reports, report{Letter: string(rune('A' + len(reports))), Title: s.Report})
 		}
 		one := show(s)
-		counts[one.Verdict]++
-		if len(s.Found) > 0 && s.Found[0].Stale != "" {
-			stale++
-		}
+		tally.Add(one.Verdict, s.Stale())
 		last := &reports[len(reports)-1]
 		last.Claims = append(last.Claims, one)
 	}
-	var tally []string
-	for _, v := range []claims.Verdict{claims.Confirmed, claims.Refuted, claims.Inconclusive, claims.NotRun,
-		claims.NotYet} {
-		tally = append(tally, fmt.Sprintf("%d %s", counts[v], v))
-	}
-	frame, err := web.NewFrame(fmt.Sprintf("Claims · %s", strings.Join(tally, ", ")), at, "proof", all,
+	counts := tally.Texts()
+	frame, err := web.NewFrame(fmt.Sprintf("Claims · %s", strings.Join(counts, ", ")), at, "proof", all,
 		web.ChartStyle()+web.Text("proof/page.css"))
 	if err == nil {
 		err = page.ExecuteTemplate(w, name, struct {
@@ -70,8 +62,8 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 			Tally   []string
 			Stale   int
 			Reports []report
-		}{frame, here, human.Bytes(here.Machine.MemoryBytes), tally, stale,
-			reports})
+		}{frame, here, human.Bytes(here.Machine.MemoryBytes), counts,
+			tally.Stale(), reports})
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -81,6 +73,9 @@ func HTML(w io.Writer, all []State, here Here, at time.Time) error {
 
 func show(s State) shown {
 	v := shown{State: s, Verdict: s.Verdict(), Class: class(s.Verdict())}
+	if s.Stale() {
+		v.Class = "stale"
+	}
 	for i, f := range s.Found {
 		c := column{Found: f, When: f.At.UTC().Format("2006-01-02 15:04 MST"),
 			Took:  human.Roughly(time.Duration(f.TookS * float64(time.Second))),
@@ -100,7 +95,7 @@ func show(s State) shown {
 		v.Strips = stripGroups(s.Found)
 	}
 	for _, f := range s.Older {
-		text := fmt.Sprintf("%s, %s, %s: %s", f.At.UTC().Format("2006-01-02 15:04 MST"), f.Engine, f.Verdict,
+		text := fmt.Sprintf("%s, %s, %s: %s", f.At.UTC().Format("2006-01-02 15:04 MST"), f.Engine, f.Words(),
 			f.Measured)
 		if all := marks(f); len(all) > 0 {
 			text += " (" + strings.Join(all, ", ") + ")"
@@ -124,5 +119,8 @@ func marks(f Found) (all []string) {
 // class of a verdict in the style sheet.
 func class(v claims.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") }
 
-// Class of an engine's own verdict, for the page.
+// ClassOf an engine's own verdict, for the page.
 func (c column) ClassOf(v claims.Verdict) string { return class(v) }
+
+// WordsOf an engine's own verdict, for the page.
+func (c column) WordsOf(e claims.EngineVerdict) string { return e.Verdict.Words(e.Answers) }

@@ -35,10 +35,21 @@ type State struct {
 	Older []Found `json:"older,omitempty"`
 }
 
+// Elsewhere is what findings of an archive are of: the machine, version and engines of its newest ones.
+func Elsewhere(a claims.Archive) Here {
+	last := a.Last()
+	here := Here{Machine: last.Machine, Software: last.Software, Engines: map[string]string{}}
+	newest := slices.SortedFunc(slices.Values(a.Records), func(x, y claims.Record) int { return x.At.Compare(y.At) })
+	for _, k := range newest {
+		here.Engines[flavour(k.Engine)] = k.Engine
+	}
+	return here
+}
+
 // Found is a finding and whether it still holds.
 type Found struct {
 	claims.Record
-	// Stale names what it is of another of: machine, kernel, engine, version; empty: it is current.
+	// Stale names what it is of another of: machine, kernel, engine, set of rules, version; empty: it is current.
 	Stale string `json:"stale,omitempty"`
 }
 
@@ -111,13 +122,24 @@ func rank(engine string) int {
 	return 1
 }
 
+// Stale says whether the verdict is one of another machine, engine, version or set of rules.
+func (s State) Stale() bool { return len(s.Found) > 0 && s.Found[0].Stale != "" }
+
+// Words of the verdict.
+func (s State) Words() string {
+	if len(s.Found) > 0 {
+		return s.Found[0].Words()
+	}
+	return string(s.Verdict())
+}
+
+// Words of the finding's verdict.
+func (f Found) Words() string { return f.Verdict.Words(f.Answers) }
+
 // Verdict of the claim: that of the first finding that counts.
 func (s State) Verdict() claims.Verdict {
-	switch {
-	case len(s.Found) > 0:
+	if len(s.Found) > 0 {
 		return s.Found[0].Verdict
-	case s.Experiment != "":
-		return claims.NotRun
 	}
-	return claims.NotYet
+	return s.Unproven(s.Experiment != "")
 }

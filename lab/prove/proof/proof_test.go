@@ -18,7 +18,8 @@ var here = Here{Machine: claims.Machine{CPU: "Example 9000", Cores: 2, MemoryByt
 func kept(claim string, change func(*claims.Record)) claims.Record {
 	k := claims.Record{Claim: claim, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), TookS: 61.5, Software: "v2",
 		Engine: here.Engines["plimsoll"], Machine: here.Machine, Command: "plimsoll prove " + claim,
-		Finding: claims.Finding{Verdict: claims.Confirmed, Measured: "it is faster"}}
+		Finding: claims.Finding{Verdict: claims.Confirmed, Measured: "it is faster", Answers: &claims.Answers{
+			Direction: claims.InClaimedDirection, Size: claims.NoSize}}}
 	if change != nil {
 		change(&k)
 	}
@@ -81,8 +82,8 @@ func TestGather_ChoosesWhatCounts(t *testing.T) {
 		t.Errorf("C12 %s", v)
 	}
 	for _, s := range states {
-		if s.Verdict() == claims.NotYet {
-			t.Errorf("%s has no experiment", s.ID)
+		if v := s.Verdict(); v == claims.NotYet || (v == claims.NotHere) != (s.Experiment == "" && len(s.Found) == 0) {
+			t.Errorf("%s: %s, experiment %q", s.ID, v, s.Experiment)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func damagedBooks(ctx context.Context, s *stage) (outcome, error) {
 		where, named := found(after, documents[i], d.field)
 		figures = append(figures, states(d.name, d.document+" "+d.field, where, named))
 	}
-	return outcome{figures, nil}, nil
+	return outcome{figures: figures}, nil
 }
 
 // found is where the audit saw a violation of a document's field.

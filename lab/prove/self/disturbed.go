@@ -55,9 +55,9 @@ sql = "SELECT 1"
 	if took < 2*run.DisturbedLimitDefault {
 		validity, reason = validity.excused(), reason.excused()
 	}
-	return outcome{[]Figure{
+	return outcome{figures: []Figure{
 		validity, reason,
 		checkMentions("who", burner.Name, others).excused(), // others may take more than it gets
-	}, []string{fmt.Sprintf("the planted processes got %.0f %% of the processors; others were named: %s", 100*took,
-		strings.Join(others, ", "))}}, nil
+	}, disturbed: []string{fmt.Sprintf("the planted processes got %.0f %% of the processors; others were named: %s",
+		100*took, strings.Join(others, ", "))}}, nil
 }

@@ -52,7 +52,7 @@ func frozen(ctx context.Context, s *stage) (outcome, error) {
 		disturbed = append(disturbed, fmt.Sprintf("it was stopped %.1f s late", stopped.lateBy.Seconds()))
 		length, validity = length.excused(), validity.excused()
 	}
-	return outcome{[]Figure{length, validity}, disturbed}, nil
+	return outcome{figures: []Figure{length, validity}, disturbed: disturbed}, nil
 }
 
 // stoodStill is the longest time, in seconds, of which the reasons say that the generator stood still; NaN: of none.

@@ -45,7 +45,10 @@ var long = []test{
 		pairsOf(runPair, "wandering", "wandering-slow", "Apdex", "rate", "p50", "p95")},
 	{"pairs-line", "pairs of load lines of equal servers, then of unequal ones", 0,
 		pairsOf(linePair, "serving", "serving-half", lineFigure)},
-	{"peers", "the same faults measured by k6, Locust and pgbench, side by side", 2 * time.Minute, comparePeers},
+	{"peers", "the same faults measured by k6, Locust, Gatling and pgbench, side by side", 3 * time.Minute,
+		comparePeers},
+	{"generators", "the same loads carried by k6, Locust, Gatling and oha: memory, processor time, truth",
+		generatorsTake(), compareGenerators},
 }
 
 // pairTakes is how long one pair takes.
@@ -61,6 +64,8 @@ url = "/"
 const (
 	delayFast, delaySlow = 50 * time.Millisecond, 200 * time.Millisecond
 	stallFrom, stallTo   = 4 * time.Second, 9 * time.Second // since its first request
+	stallLasts           = 14 * time.Second                 // the load
+	stallService         = 10 * time.Millisecond            // of an answer before and after
 	timeoutsAnswer       = 20 * time.Millisecond
 )
 
@@ -99,8 +104,7 @@ func valid(r *result.Result) string {
 }
 
 func stall(ctx context.Context, s *stage) (outcome, error) {
-	const lasts = 14 * time.Second
-	m, err := s.measure(ctx, plant{"stall", look, lasts, nil})
+	m, err := s.measure(ctx, plant{"stall", look, stallLasts, nil})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -113,12 +117,12 @@ func stall(ctx context.Context, s *stage) (outcome, error) {
 	// It counts from when somebody waits, which is within a time to think and to answer from the last answer on.
 	planted := (stallTo - stallFrom).Seconds()
 	slack := (human.MS(think) + m.slackMS()) / 1000
-	missed := (planted + slack) / lasts.Seconds()
+	missed := (planted + slack) / stallLasts.Seconds()
 	return m.outcome([]Figure{
 		states("standstill", "4.0 to 9.0 s", named, length > 0),
 		within("length", " s", planted-slack, planted+slack, length),
 		equal("standstills", 1, int64(len(m.Standstills))).excused(),
-		within("availability", "", 1-missed, 1-(planted-slack)/lasts.Seconds(), orNone(m.Availability)),
+		within("availability", "", 1-missed, 1-(planted-slack)/stallLasts.Seconds(), orNone(m.Availability)),
 		equal("operations", m.served(), m.Ops),
 	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,7 @@ import (
 var peerFaults = []struct {
 	name  string
 	lasts time.Duration
-}{{"delay", 8 * time.Second}, {"stall", 14 * time.Second}, {"resets", 8 * time.Second}, {"errors", 8 * time.Second}}
+}{{"delay", 8 * time.Second}, {"stall", stallLasts}, {"resets", 8 * time.Second}, {"errors", 8 * time.Second}}
 
 // installMost is how long the installation of another generator may take, which happens once on a machine.
 const installMost = 15 * time.Minute
@@ -35,10 +36,16 @@ const installMost = 15 * time.Minute
 // comparePeers shows the reports of other generators with ours, each on a server of its own. Only ours are judged, by
 // what must be exact: the requests that the server counted.
 func comparePeers(ctx context.Context, s *stage) (out outcome, err error) {
-	tools := []peers.Tool{peers.K6, peers.Locust}
-	programs, figures, err := s.peerPrograms(ctx, tools)
+	tools := []peers.Tool{peers.K6, peers.Locust, peers.Gatling}
+	programs, missing, err := peerPrograms(ctx, tools)
 	if err != nil {
 		return out, err
+	}
+	var figures []Figure
+	for _, tool := range tools {
+		if why := missing[tool.Name]; why != nil {
+			figures = append(figures, shown(tool.Label(), "the same faults", notInstalled(why)))
+		}
 	}
 	for _, fault := range peerFaults {
 		ours, err := s.measure(ctx, plant{fault.name, look, fault.lasts, nil})
@@ -68,8 +75,8 @@ func comparePeers(ctx context.Context, s *stage) (out outcome, err error) {
 	return out, err
 }
 
-// peerPrograms installs what is missing. What cannot be had is a figure that says so.
-func (s *stage) peerPrograms(ctx context.Context, tools []peers.Tool) (programs map[string]string, missing []Figure,
+// peerPrograms installs what is missing, and says of which tools there is none here.
+func peerPrograms(ctx context.Context, tools []peers.Tool) (programs map[string]string, missing map[string]error,
 	err error) {
 	folder := filepath.Join(dirs.Cache(), "generators")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -77,12 +84,12 @@ func (s *stage) peerPrograms(ctx context.Context, tools []peers.Tool) (programs 
 	}
 	within, cancel := context.WithTimeout(ctx, installMost)
 	defer cancel()
-	programs = peers.Ready(within, folder, tools, func(format string, args ...any) {
-		if strings.Contains(format, "left out") {
-			missing = append(missing, shown("not measured", "k6 and Locust", fmt.Sprintf(format, args...)))
-		}
-	})
+	programs, missing = peers.Ready(within, folder, tools)
 	return programs, missing, ctx.Err()
+}
+
+func notInstalled(why error) string {
+	return "not measured: it cannot be installed here: " + why.Error()
 }
 
 // peer measures a fault with another generator.
@@ -111,31 +118,64 @@ func (s *stage) peer(ctx context.Context, tool peers.Tool, program, fault string
 // peerMost is how much longer than its load a generator may take.
 const peerMost = time.Minute
 
+// carryOut a job from its beginning to its report.
 func carryOut(ctx context.Context, tool peers.Tool, program string, job peers.Job) (r peers.Report, err error) {
-	if err := os.MkdirAll(job.Folder, 0o755); err != nil {
+	child, err := startPeer(tool, program, job)
+	if err != nil {
 		return r, err
+	}
+	defer endPeer(child)
+	return awaitPeer(ctx, child, tool, job)
+}
+
+func startPeer(tool peers.Tool, program string, job peers.Job) (*process.Child, error) {
+	if err := os.MkdirAll(job.Folder, 0o755); err != nil {
+		return nil, err
 	}
 	cmd, err := tool.Command(program, job)
 	if err != nil {
-		return r, err
+		return nil, err
+	}
+	for name, stream := range map[string]*io.Writer{peers.Out: &cmd.Stdout, peers.Log: &cmd.Stderr} {
+		file, err := os.Create(job.Path(name))
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		*stream = file
 	}
 	child, err := process.StartChild(cmd, syscall.SIGKILL)
 	if err != nil {
-		return r, fmt.Errorf("start %s: %w", tool.Name, err)
+		return nil, fmt.Errorf("start %s: %w", tool.Name, err)
 	}
+	return child, nil
+}
+
+// endPeer stops it if it has not ended by itself.
+func endPeer(child *process.Child) {
+	_ = child.SignalGroup(syscall.SIGKILL)
+	<-child.Exited()
+}
+
+// awaitPeer reads its report when it has ended. Locust ends with 1 where a request failed: what counts is its report.
+func awaitPeer(ctx context.Context, child *process.Child, tool peers.Tool, job peers.Job) (r peers.Report, err error) {
 	late := time.NewTimer(job.Lasting + peerMost)
 	defer late.Stop()
 	select {
-	case <-child.Exited(): // Locust ends with 1 where a request failed: what counts is its report
-		return tool.Read(job)
+	case <-child.Exited():
+		r, err = tool.Read(job)
+		return r, withComplaint(err, job)
 	case <-ctx.Done():
-		err = ctx.Err()
+		return r, ctx.Err()
 	case <-late.C:
-		err = fmt.Errorf("it did not stop within %s", job.Lasting+peerMost)
+		return r, withComplaint(fmt.Errorf("it did not stop within %s", job.Lasting+peerMost), job)
 	}
-	_ = child.SignalGroup(syscall.SIGKILL)
-	<-child.Exited()
-	return r, err
+}
+
+// withComplaint adds to an error what the generator said last.
+func withComplaint(err error, job peers.Job) error {
+	said, _ := os.ReadFile(job.Path(peers.Log)) // there may be none
+	return peers.WithLastLine(err, said)
 }
 
 // text of what the server itself counted and timed.

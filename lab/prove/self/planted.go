@@ -1,6 +1,7 @@
 package self
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,8 +22,11 @@ const (
 	reportPath  = "/report"
 )
 
-// settled is a query of reportPath: first everything that was sent is to be counted.
-const settled = "settled"
+// Queries of reportPath.
+const (
+	settled    = "settled" // first everything that was sent is to be counted
+	countsOnly = "counts"  // without the time of each request
+)
 
 // settleMost is how long that may take where a client keeps its connections.
 const settleMost = 5 * time.Second
@@ -41,7 +45,7 @@ var behaviours = map[string]behaviour{
 		}
 	}),
 	"stall": always(func(r *received) {
-		r.wait(10 * time.Millisecond)
+		r.wait(stallService)
 		if now := time.Since(r.began); now >= stallFrom && now < stallTo {
 			r.wait(stallTo - now)
 		}
@@ -59,6 +63,7 @@ var behaviours = map[string]behaviour{
 			r.w.WriteHeader(http.StatusInternalServerError)
 		}
 	}),
+	"plain":   always(func(r *received) { _, _ = r.w.Write(plainBody) }),
 	"refused": always(func(r *received) { r.w.WriteHeader(http.StatusConflict) }),
 	"refused-more": always(func(r *received) {
 		if r.wait(10 * time.Millisecond); r.every(4) {
@@ -92,6 +97,9 @@ var behaviours = map[string]behaviour{
 	"serving-half":   serving(queueSlots / 2),
 	"steady":         always(func(r *received) { r.wait(10 * time.Millisecond) }),
 }
+
+// plainBody is an answer of a kilobyte.
+var plainBody = bytes.Repeat([]byte("plimsoll "), 1024/9)
 
 func always(play func(*received)) behaviour {
 	return func(context.Context) (func(*received), error) { return play, nil }
@@ -234,7 +242,11 @@ func (s *plantedServer) tell(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = json.NewEncoder(w).Encode(s.report) // who asked sees that it is cut off
+	told := s.report
+	if r.URL.Query().Has(countsOnly) {
+		told.Services = nil
+	}
+	_ = json.NewEncoder(w).Encode(told) // who asked sees that it is cut off
 }
 
 func (s *plantedServer) settled() bool {

@@ -48,7 +48,8 @@ url = "/"
 	if s.falsifyLine != nil {
 		s.falsifyLine(found)
 	}
-	return outcome{queueFigures(found, few, many, queueSlots, queueService, lasts, n), n.disturbed()}, nil
+	figures := queueFigures(found, few, many, queueSlots, queueService, lasts, n)
+	return outcome{figures: figures, disturbed: n.disturbed()}, nil
 }
 
 func queueFigures(found *line.Line, few, many int, slots float64, service, lasts time.Duration, n noise) []Figure {
@@ -131,12 +132,12 @@ SELECT extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 FROM
 	// Before the pool is full, users wait less: the first of them not at all.
 	begin := float64(users) / float64(max(1, op.Ops))
 	mean, turn := orNone(op.Latency.Mean), human.MS(statement)*users/connections
-	return outcome{[]Figure{
+	return outcome{figures: []Figure{
 		atLeast("mean", " ms", turn*(1-begin), turn+3*n.slackMS(), mean),
 		atLeast("own wait for the pool", " ms", least*(1-begin), least+2*n.slackMS(), orNone(waited)),
 		atLeast("statement alone", " ms", human.MS(statement), human.MS(statement)+n.slackMS()+5, mean-orNone(waited)),
 		atMost("rate", "/s", 0.5*connections/statement.Seconds(), connections/statement.Seconds()+users/lasts.Seconds(),
 			r.OpsPerS),
 		checkMentions("reason", planted, r.InvalidReasons),
-	}, disturbed}, nil
+	}, disturbed: disturbed}, nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/session"
 )
 
 // Verdict on a line.
@@ -39,7 +40,9 @@ type Line struct {
 	Name    string   `json:"name"`
 	Planted string   `json:"planted"`
 	Figures []Figure `json:"figures"`
-	Verdict Verdict  `json:"verdict"`
+	// Trials of several generators, where they are compared.
+	Trials  []Trial `json:"trials,omitempty"`
+	Verdict Verdict `json:"verdict"`
 	// Why it is void or wrong; empty when right.
 	Why   string  `json:"why,omitempty"`
 	TookS float64 `json:"took_s"`
@@ -127,28 +130,43 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 			err = closed
 		}
 	}()
-	all := time.Duration(report.Rounds) * sum(chosen)
-	var done time.Duration
+	var turns []turn
 	for round := range report.Rounds {
 		for _, t := range chosen {
-			stepped := o.steps(done, all, t)
-			line, err := t.judged(ctx, s)
-			stepped()
-			if ctx.Err() != nil {
-				return report, ctx.Err() // what a line says that was cut short means nothing
-			}
-			if err != nil {
-				return report, fmt.Errorf("line %s: %w", t.name, err)
-			}
-			line.Round = round + 1
-			report.add(line)
-			if o.Ended != nil {
-				o.Ended(line)
-			}
-			done += t.takes
+			turns = append(turns, turn{test: t, round: round + 1})
 		}
 	}
-	return report, nil
+	all := time.Duration(report.Rounds) * sum(chosen)
+	var done time.Duration
+	played := session.Over(turns, func(ctx context.Context, t turn) error {
+		stepped := o.steps(done, all, t.test)
+		line, err := t.judged(ctx, s)
+		stepped()
+		if err == nil {
+			err = ctx.Err() // what a line says that was cut short means nothing
+		}
+		if err != nil {
+			return fmt.Errorf("line %s: %w", t.name, err)
+		}
+		done += t.takes
+		line.Round = t.round
+		report.add(line)
+		return nil
+	})
+	if o.Ended != nil {
+		played.Ended = func(turn) { o.Ended(report.Lines[len(report.Lines)-1]) }
+	}
+	stopped, err := played.All(ctx)
+	if stopped == session.ByUser && err == nil {
+		err = ctx.Err()
+	}
+	return report, err
+}
+
+// turn is a line in one of the rounds.
+type turn struct {
+	test
+	round int
 }
 
 // steps tells of the progress within a line, by the time that it takes, until the returned function is called.
@@ -220,6 +238,7 @@ type test struct {
 type outcome struct {
 	figures   []Figure
 	disturbed []string
+	trials    []Trial
 }
 
 func (t test) judged(ctx context.Context, s *stage) (Line, error) {
@@ -228,7 +247,8 @@ func (t test) judged(ctx context.Context, s *stage) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	l := Line{Name: t.name, Planted: t.planted, Figures: out.figures, TookS: time.Since(began).Seconds()}
+	l := Line{Name: t.name, Planted: t.planted, Figures: out.figures, Trials: out.trials,
+		TookS: time.Since(began).Seconds()}
 	l.Verdict, l.Why = judge(out)
 	return l, nil
 }

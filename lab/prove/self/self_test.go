@@ -226,7 +226,8 @@ func TestJudge(t *testing.T) {
 		{"NoFigures", nil, disturbed, Wrong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, why := judge(outcome{c.figures, c.disturbed}); got != c.want || (why == "") != (got == Right) {
+			got, why := judge(outcome{figures: c.figures, disturbed: c.disturbed})
+			if got != c.want || (why == "") != (got == Right) {
 				t.Errorf("%s %q, want %s", got, why, c.want)
 			}
 		})

@@ -30,6 +30,11 @@ func (s *stage) plant(ctx context.Context, behaviour, dsn string) (*server, erro
 // ask what it counted so far.
 func (s *server) ask(ctx context.Context) error { return s.read(ctx, s.URL+reportPath) }
 
+// askCounts asks it for its counts alone, which costs it nothing under load.
+func (s *server) askCounts(ctx context.Context) error {
+	return s.read(ctx, s.URL+reportPath+"?"+countsOnly)
+}
+
 // settle asks it when a load is over.
 func (s *server) settle(ctx context.Context) error { return s.read(ctx, s.URL+reportPath+"?"+settled) }
 

@@ -98,7 +98,7 @@ type measured struct {
 func (m measured) only() result.Operation { return m.Operations[0] }
 
 func (m measured) outcome(figures []Figure, planted ...string) outcome {
-	return outcome{figures, disturbances(m.noise, m.Result, planted...)}
+	return outcome{figures: figures, disturbed: disturbances(m.noise, m.Result, planted...)}
 }
 
 // plant is the load on a planted server.

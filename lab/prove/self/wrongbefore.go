@@ -57,14 +57,14 @@ func wrongBefore(ctx context.Context, s *stage) (outcome, error) {
 	if r.AuditBefore != nil {
 		before = *r.AuditBefore
 	}
-	return outcome{[]Figure{
+	return outcome{figures: []Figure{
 		equal("violations of the base", 0, clean),
 		equal("violations before the run", planted, int64(before.Violations)),
 		equal("violations after the run", planted, int64(r.Audit.Violations)),
 		states("valid", "no", valid(r), !r.Valid),
 		checkMentions("reason", "the books were wrong before the run", r.InvalidReasons),
 		equal("kinds of writes that differ", 0, differing(r.Reconciliation)),
-	}, disturbances(n, r)}, nil
+	}, disturbed: disturbances(n, r)}, nil
 }
 
 // differing rows of a reconciliation; one that was not done is one.

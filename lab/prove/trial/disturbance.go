@@ -49,7 +49,9 @@ func (p *playing) watched(part Part, r *Record, play func() (Figures, error)) (f
 		end = p.options.Watch()
 	}
 	r.void = nil
+	busy := part.watchProcessors()
 	f, err = play()
+	busy(f)
 	if why := append(end(), r.void...); err == nil && len(why) > 0 {
 		void = strings.Join(why, ", ")
 		p.made.cut(mark, p.Rules)
@@ -167,6 +169,6 @@ func (q turnsEach) Text(m *Measurements) string {
 
 func (turnsEach) words(b bound) string { return Known{}.words(b) }
 
-func (t Trial) answer(r Rules, m *Measurements) (claims.Verdict, string) {
+func (t Trial) answer(r Rules, m *Measurements) (claims.Verdict, claims.Answers, string) {
 	return t.judged(r).Answer(m)
 }

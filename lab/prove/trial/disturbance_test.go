@@ -91,7 +91,7 @@ func TestPlay_DisturbedTurnsAreVoid(t *testing.T) {
 				Sides: []trial.Side{figures("old", 10), figures("new", c.figure)}}},
 				Rules: trial.Rules{Checks: []trial.Check{{Name: "valid", Want: "it is valid"},
 					{Name: "books", Want: "the books balance", Refuted: "the books are wrong"}},
-					Criteria: []trial.Criterion{trial.Claimed(faster, 2)}}}
+					Direction: []trial.Criterion{trial.Bar(faster, 2)}}}
 			var lines []string
 			f, err := two.Play(t.Context(), trial.Options{Watch: disturbing(c.disturbed...),
 				Say: func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }})

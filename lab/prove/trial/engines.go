@@ -26,8 +26,8 @@ func (t *Trial) ByEngine(rules func(engine string) Rules, engines ...string) {
 func (t Trial) verdicts(m *Measurements) (all []claims.EngineVerdict, phrase string) {
 	var texts []string
 	for i, e := range t.Engines {
-		verdict, why := t.answer(e.Rules, m)
-		all = append(all, claims.EngineVerdict{Engine: e.Engine, Verdict: verdict, Why: why})
+		verdict, answers, why := t.answer(e.Rules, m)
+		all = append(all, claims.EngineVerdict{Engine: e.Engine, Verdict: verdict, Answers: &answers, Why: why})
 		text := fmt.Sprintf("%s: %s", e.Engine, verdict)
 		if why != "" && i > 0 { // the first one's is told with the verdict
 			text += " (" + why + ")"

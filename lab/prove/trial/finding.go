@@ -8,8 +8,9 @@ import (
 
 // Finding summarizes a trial: the verdict by its rules, what was measured in words, the figures.
 func (t Trial) Finding(m *Measurements) claims.Finding {
-	verdict, why := t.answer(t.Rules, m)
-	f := claims.Finding{Verdict: verdict, Partial: m.partial, Conditions: m.conditions, Chart: t.Chart.draw(m)}
+	verdict, answers, why := t.answer(t.Rules, m)
+	f := claims.Finding{Verdict: verdict, Answers: &answers, Partial: m.partial, Conditions: m.conditions,
+		Chart: t.Chart.draw(m)}
 	var judged, unjudged []string
 	for _, p := range t.Parts {
 		f.Figures = append(f.Figures, m.listed(p)...)

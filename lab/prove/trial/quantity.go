@@ -311,8 +311,13 @@ func (g Given) Interval(*Measurements) Interval {
 	return Interval{Unsure: g.Else}
 }
 
-// Text implements Value.
-func (g Given) Text(*Measurements) string { return g.As }
+// Text says that it holds, or what is true instead.
+func (g Given) Text(*Measurements) string {
+	if g.Holds {
+		return "yes"
+	}
+	return g.Else
+}
 
 func (Given) words(bound) string { return "" }
 

@@ -37,7 +37,8 @@ func shownBy(t *testing.T, operations ...[]float64) claims.Finding {
 			{Of: trial.At("new", name), To: trial.At("old", name)}}})
 	}
 	f, err := trial.Trial{Parts: []trial.Part{part}, Measured: []trial.Phrase{trial.Say("%s", shown)},
-		Rules: trial.Rules{Criteria: []trial.Criterion{{Of: shown, Confirm: trial.AtLeast(2), Refute: trial.Below(2)}}},
+		Rules: trial.Rules{Direction: []trial.Criterion{{Of: shown, Confirm: trial.AtLeast(2),
+			Refute: trial.Below(2)}}},
 	}.Play(t.Context(), trial.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func twoSides(happened *[]string) trial.Trial {
 		Text: "old and new",
 		Parts: []trial.Part{{Sides: []trial.Side{side("old", 10, happened), side("new", 30, happened)}, Rounds: 4,
 			Turn: time.Second, Between: time.Second, Series: speed}},
-		Rules: trial.Rules{Criteria: []trial.Criterion{trial.Claimed(faster, 2)}},
+		Rules: trial.Rules{Direction: []trial.Criterion{trial.Bar(faster, 2)}},
 		Measured: []trial.Phrase{trial.Say("new is %s of %s", faster,
 			trial.Spread{Of: trial.At("old", "speed"), Format: "%.0f"})},
 	}
@@ -190,6 +190,13 @@ func TestPlay_WhatIsLeftComesFromTheTurnsMade(t *testing.T) {
 // judged plays planted figures and gives the answer.
 func judged(t *testing.T, rules trial.Rules, planted map[string][]float64, fail ...string) (claims.Verdict, string) {
 	t.Helper()
+	f := finding(t, rules, planted, fail...)
+	return f.Verdict, f.Measured
+}
+
+// finding of planted figures.
+func finding(t *testing.T, rules trial.Rules, planted map[string][]float64, fail ...string) claims.Finding {
+	t.Helper()
 	// counted: how many turns a verdict takes has a table of its own
 	tr := trial.Trial{Rules: rules, Parts: []trial.Part{{Rounds: 4, Series: speed, Counted: true}}}
 	for name, figures := range planted {
@@ -211,7 +218,7 @@ func judged(t *testing.T, rules trial.Rules, planted map[string][]float64, fail 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.Verdict, f.Measured
+	return f
 }
 
 func TestRules(t *testing.T) {
@@ -224,14 +231,14 @@ func TestRules(t *testing.T) {
 		want      claims.Verdict
 		why       string
 	}{
-		"ClaimedAndMore": {trial.Claimed(faster, 2), []float64{20, 21, 22, 23}, claims.Confirmed, ""},
-		"ClaimedAndLess": {trial.Claimed(faster, 2), []float64{11, 12, 13, 14}, claims.Refuted,
+		"ClaimedAndMore": {trial.Bar(faster, 2), []float64{20, 21, 22, 23}, claims.Confirmed, ""},
+		"ClaimedAndLess": {trial.Bar(faster, 2), []float64{11, 12, 13, 14}, claims.Refuted,
 			"surely less than ×2"},
-		"ClaimedAndAround": {trial.Claimed(faster, 2), []float64{15, 19, 21, 25}, claims.Inconclusive,
+		"ClaimedAndAround": {trial.Bar(faster, 2), []float64{15, 19, 21, 25}, claims.Inconclusive,
 			"not surely at least ×2"},
-		"FewTurns":          {trial.Claimed(faster, 2), []float64{20, 20, 20}, claims.Inconclusive, "too few turns"},
-		"NoTurns":           {trial.Claimed(faster, 2), nil, claims.Inconclusive, "too few turns"},
-		"NoRatio":           {trial.Claimed(faster, 2), []float64{0, 1, 1, 1}, claims.Inconclusive, "a ratio needs"},
+		"FewTurns":          {trial.Bar(faster, 2), []float64{20, 20, 20}, claims.Inconclusive, "too few turns"},
+		"NoTurns":           {trial.Bar(faster, 2), nil, claims.Inconclusive, "too few turns"},
+		"NoRatio":           {trial.Bar(faster, 2), []float64{0, 1, 1, 1}, claims.Inconclusive, "a ratio needs"},
 		"SmallerAndSmaller": {trial.Smaller(faster), []float64{5, 6, 7, 8}, claims.Confirmed, ""},
 		"SmallerAndLarger":  {trial.Smaller(faster), []float64{10, 11, 12, 13}, claims.Refuted, "surely at least ×1"},
 		"SmallerAndAround": {trial.Smaller(faster), []float64{9, 9, 11, 11}, claims.Inconclusive,
@@ -256,7 +263,7 @@ func TestRules(t *testing.T) {
 			[]float64{0}, claims.Inconclusive, "(nothing was counted)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, why := judged(t, trial.Rules{Criteria: []trial.Criterion{c.criterion}},
+			got, why := judged(t, trial.Rules{Direction: []trial.Criterion{c.criterion}},
 				map[string][]float64{"old": ten, "new": c.figures})
 			if got != c.want || !strings.Contains(why, c.why) || (why == "") != (c.want == claims.Confirmed) {
 				t.Errorf("%s (%s), want %s (%s)", got, why, c.want, c.why)
@@ -271,7 +278,7 @@ func TestRules_InOrder(t *testing.T) {
 		Checks: []trial.Check{{Name: "valid", Want: "every turn is valid"},
 			{Name: "books", Want: "the books balance", Refuted: "the books are wrong"}},
 		Requires: []trial.Criterion{{Of: trial.Turns{Of: now.Of}, Confirm: trial.AtLeast(2)}},
-		Criteria: []trial.Criterion{{Of: now, Confirm: trial.AtLeast(5), Refute: trial.Below(5)},
+		Direction: []trial.Criterion{{Of: now, Confirm: trial.AtLeast(5), Refute: trial.Below(5)},
 			{Of: trial.Known{As: "users", Value: 10}, Confirm: trial.AtLeast(1000)}},
 	}
 	for name, c := range map[string]struct {
@@ -296,9 +303,11 @@ func TestRules_InOrder(t *testing.T) {
 			}
 		})
 	}
-	const want = "confirmed when every turn is valid, and the books balance, and speed of new at least 5 in every " +
-		"turn, and users at least 1,000; refuted when the books are wrong, or speed of new less than 5 in every " +
-		"turn; otherwise inconclusive; no verdict without turns with speed of new at least 2"
+	const want = "the effect shows when every turn is valid, and the books balance, and speed of new at least 5 in " +
+		"every turn, and users at least 1,000; all of that confirms the claim; refuted when the books are wrong, or " +
+		"speed of new less than 5 in every turn; otherwise inconclusive; no verdict without turns with speed of new " +
+		"at " +
+		"least 2"
 	if got := rules.Text(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

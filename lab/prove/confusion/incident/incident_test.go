@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestFaults: each says what it does and how it is judged, and a third may set no thresholds.
+// TestFaults: each says what it does and how it is judged, and a quarter may set no thresholds. (Those that have been
+// played and answered are seen, so new ones must follow.)
 func TestFaults(t *testing.T) {
 	all := All()
 	if len(all) < 40 {
@@ -25,8 +26,10 @@ func TestFaults(t *testing.T) {
 		if f.Does == "" || f.From == "" || len(f.Right) == 0 || len(f.text.Work) == 0 {
 			t.Errorf("%s does not describe itself", f.Name)
 		}
-		if wrong := f.unknownAreas(); len(wrong) > 0 {
-			t.Errorf("%s: unknown areas %v", f.Name, wrong)
+		for _, area := range f.Never {
+			if areas[area] == nil {
+				t.Errorf("%s: unknown area %s", f.Name, area)
+			}
 		}
 		if f.text.Plant == "" && len(f.text.Bad) == 0 && len(f.text.Hold) == 0 && len(f.text.Server) == 0 {
 			t.Errorf("%s plants nothing", f.Name)
@@ -35,8 +38,8 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s is hardly ever drawn", f.Name)
 		}
 	}
-	if 3*unseen < len(all) {
-		t.Errorf("%d of %d faults are unseen, want a third", unseen, len(all))
+	if 4*unseen < len(all) {
+		t.Errorf("%d of %d faults are unseen, want a quarter", unseen, len(all))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -232,9 +231,4 @@ func (f *Fault) readEffect(text string, n *Names) (e Effect, err error) {
 		err = fmt.Errorf("an effect in time has no SQL, and the others have: %q", text)
 	}
 	return e, err
-}
-
-// unknownAreas are those of the faults that areas.go does not have.
-func (f *Fault) unknownAreas() []string {
-	return slices.DeleteFunc(slices.Clone(f.Never), func(area string) bool { return areas[area] != nil })
 }

@@ -32,7 +32,7 @@ func TestExperiments_OnARealServer(t *testing.T) {
 				}
 			}
 		}
-		if f.Verdict != claims.Inconclusive || lost > 0 {
+		if f.Verdict == claims.Confirmed || lost > 0 {
 			t.Errorf("%s: %s, %v bases lost although all was flushed: %s", e.Claim, f.Verdict, lost, f.Measured)
 		}
 	}

@@ -123,9 +123,11 @@ func manyFiles(b site.Bench, s *site.Site) trial.Trial {
 			"one with a base of %d", baseCount(b), human.Thousands(tablesOf(b)), c38Few),
 		Overhead: making, Parts: []trial.Part{part},
 		Rules: trial.Rules{
-			Requires: []trial.Criterion{{Of: trial.Known{As: "files of the server, about", Value: filesOf(b)},
-				Confirm: trial.AtLeast(c38Files), Unless: "so few files do not matter; use --full"}},
-			Criteria: []trial.Criterion{trial.Claimed(most, c38TimesSlower)}},
+			Direction: []trial.Criterion{trial.Bar(most, c38TimesSlower)},
+			Situation: []trial.Condition{{Of: trial.Known{As: "files of the server, about", Value: filesOf(b)},
+				Report: human.Thousands(c38Files), Met: trial.AtLeast(c38Files)},
+				trial.Absent("load", "bases at work", "none"),
+				trial.Absent("file systems", "compared", "one")}},
 		Conditions: []claims.Condition{
 			{Name: "bases", Text: fmt.Sprintf("empty tables with 3 or 4 indexes; the first base is created, the "+
 				"others are copies of its files (report: %d bases of %s tables and 20,000 indexes)", c38Bases,

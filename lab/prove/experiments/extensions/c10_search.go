@@ -93,11 +93,11 @@ func substringSearch(b site.Bench, s *site.Site) trial.Trial {
 		part.Measured = append(part.Measured, trial.Say("%s: %s (%s against %s ms)", shape.String(), fewerOf(shape),
 			trial.Spread{Of: trial.At(likeSide(genericMatcher, shape), queryTime), Format: "%.1f"},
 			trial.Spread{Of: trial.At(likeSide(searched, shape), queryTime), Format: "%.1f"}))
-		rules.Criteria = append(rules.Criteria, trial.Criterion{Of: fewerOf(shape), Confirm: trial.Above(1),
+		rules.Direction = append(rules.Direction, trial.Criterion{Of: fewerOf(shape), Confirm: trial.Above(1),
 			Refute: trial.Below(1)})
 	}
-	rules.Criteria = append(rules.Criteria, trial.Claimed(fewerOf(c10Short), c10Required),
-		trial.Claimed(fewerOf(c10Long), c10Required))
+	rules.Direction = append(rules.Direction, trial.Bar(fewerOf(c10Short), c10Required),
+		trial.Bar(fewerOf(c10Long), c10Required))
 	return trial.Trial{
 		Text: "LIKE '%text%' on mvarchar by the generic matcher and by substring search, for values of several " +
 			"lengths and texts that are rare and common",

@@ -74,9 +74,9 @@ func carriedExtensions(_ site.Bench, s *site.Site) trial.Trial {
 						return one.try(ctx, s.Servers, v, r)
 					}, nil
 				}})
-			rules.Criteria = append(rules.Criteria, trial.Criterion{
+			rules.Direction = append(rules.Direction, trial.Criterion{
 				Of:      trial.Every{Of: trial.At(name, works), As: name},
-				Confirm: trial.AtLeast(1), Refute: trial.Below(1)})
+				Confirm: trial.AtLeast(1), Refute: trial.Below(1), Anywhere: true})
 		}
 	}
 	part.Measured = []trial.Phrase{trial.Say("of %d extensions work on ours %s, on stock %s", len(allCarried),

@@ -16,15 +16,17 @@ import (
 	"plimsoll/lab/prove/trial"
 )
 
-// Defaults of C35, and the claimed figure: how much slower it was with online_analyze off.
+// Defaults of C35.
 const (
 	c35Rounds   = 4
 	c35Register = 2_000_000 // rows
 	c35Full     = 8_000_000
 	c35Least    = 2_000_000 // "a register of millions"; it has the keys of the largest temp table
-	c35Claimed  = 17.0
-	c35Takes    = 8 * time.Second // a turn, roughly
-	c35Making   = 2 * time.Minute
+	// The band around the claimed 17 times.
+	c35Low, c35High = 12.0, 24.0
+
+	c35Takes  = 8 * time.Second // a turn, roughly
+	c35Making = 2 * time.Minute
 	// c35Most is how long the joining query may take; one that is cut off counts as this long.
 	c35Most = 20 * time.Second
 	// Every key of the register has two rows; its keys are those of so many groups.
@@ -49,8 +51,17 @@ var (
 	noStatistics = statisticsWay{"no statistics", ""}
 	byServer     = statisticsWay{"online_analyze", "-c session_preload_libraries=online_analyze " +
 		"-c online_analyze.table_type=temporary -c online_analyze.verbose=off"}
-	c35Ways = []statisticsWay{noStatistics, byServer}
+	// Ours alone counts rows and values while a temp table is filled.
+	byCounting = statisticsWay{"counted while filled", "-c temp_live_statistics=on"}
 )
+
+// waysOf are the ways that a flavour has.
+func waysOf(v site.Variant) []statisticsWay {
+	if v.Engine == site.Ours.Engine {
+		return []statisticsWay{noStatistics, byServer, byCounting}
+	}
+	return []statisticsWay{noStatistics, byServer}
+}
 
 // c35Settings are those of a 1C server's session that change plans.
 var c35Settings = []string{"SET enable_mergejoin = off", "SET cpu_operator_cost = 0.001",
@@ -98,7 +109,7 @@ func tempStatistics(b site.Bench, s *site.Site) trial.Trial {
 			", of the join that suffers most"}
 		for _, shape := range c35Shapes {
 			for _, rows := range c35Rows {
-				for _, way := range c35Ways {
+				for _, way := range waysOf(v) {
 					part.Sides = append(part.Sides, trial.Side{Name: joinSide(v, way, rows, shape),
 						Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
 							return func(ctx context.Context, _ int) (trial.Figures, error) {
@@ -106,12 +117,13 @@ func tempStatistics(b site.Bench, s *site.Site) trial.Trial {
 							}, nil
 						}})
 				}
-				ratio := slower(v, byServer, rows, shape)
-				gain.Of = append(gain.Of, ratio)
-				part.Measured = append(part.Measured, trial.Say("%s, %s rows by %s: %s (%s against %s ms)", v.Name,
-					human.Thousands(rows), shape.name, ratio,
-					trial.Spread{Of: trial.At(joinSide(v, noStatistics, rows, shape), batchTime), Format: "%.0f"},
-					trial.Spread{Of: trial.At(joinSide(v, byServer, rows, shape), batchTime), Format: "%.0f"}))
+				gain.Of = append(gain.Of, slower(v, byServer, rows, shape))
+				for _, way := range waysOf(v)[1:] {
+					part.Measured = append(part.Measured, trial.Say("%s, %s rows by %s, %s: %s (%s against %s ms)",
+						v.Name, human.Thousands(rows), shape.name, way.name, slower(v, way, rows, shape),
+						trial.Spread{Of: trial.At(joinSide(v, noStatistics, rows, shape), batchTime), Format: "%.0f"},
+						trial.Spread{Of: trial.At(joinSide(v, way, rows, shape), batchTime), Format: "%.0f"}))
+				}
 			}
 		}
 		largest[v.Name] = gain
@@ -127,16 +139,19 @@ func tempStatistics(b site.Bench, s *site.Site) trial.Trial {
 				"queries do; each turn has a new session; a query that takes %s is cut off and counts as that long",
 				c35Groups, human.Duration(c35Most))},
 			{Name: "indexes", Text: "by the key, or by the group, of which a key is one of thousands"},
-			{Name: "statistics", Text: "of temp tables: none, or by the server's online_analyze; their time counts"},
+			{Name: "statistics", Text: "of temp tables: none, by the server's online_analyze, or on ours " +
+				"counted while they are filled (temp_live_statistics); their time counts"},
 			{Name: "settings", Text: "of a 1C server's session: no merge join, cpu_operator_cost 0.001; no parallel " +
 				"workers, work_mem 256MB"},
 		}}
 	t.ByEngine(func(engine string) trial.Rules {
 		return trial.Rules{
 			Checks: []trial.Check{{Name: checkJoined, Want: "every join finds each key's rows"}},
-			Requires: []trial.Criterion{{Of: trial.Known{As: "rows of the register", Value: float64(register)},
-				Confirm: trial.AtLeast(c35Least), Unless: "the report's registers hold millions"}},
-			Criteria: []trial.Criterion{trial.Claimed(largest[engine], c35Claimed)}}
+			Situation: []trial.Condition{{Of: trial.Known{As: "rows of the register", Value: float64(register)},
+				Report: "millions", Met: trial.AtLeast(c35Least)},
+				trial.Absent("load", "a month's costs restored by 10 threads", "one client that fills and joins, of "+
+					"which the join that suffers most is judged")},
+		}.Times(largest[engine], c35Low, c35High)
 	}, site.Stock.Name, site.Ours.Name)
 	return t
 }

@@ -90,7 +90,7 @@ func seesJoins(t *testing.T, s *site.Site) {
 		t.Fatal(err)
 	}
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
-		for _, way := range c35Ways {
+		for _, way := range waysOf(v) {
 			for _, shape := range c35Shapes {
 				f := turned(t, func(ctx context.Context, r *trial.Record) (trial.Figures, error) {
 					return joinBatch(ctx, s.Servers, r, v, way, rows, shape)

@@ -37,3 +37,29 @@ func TestC32_TurnsAutovacuumOffAndLeavesTheServerAsItWas(t *testing.T) {
 	}
 	until(before)
 }
+
+// While the other side works autovacuum is on, and must leave the tables of this one alone, catalogs included.
+func TestC32_NoAutovacuumLooksAtTheTablesOfTheSideWithout(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	conn := clustertest.Connect(t, dsn, "")
+	if _, err := conn.Exec(t.Context(), "CREATE TABLE t (n int, wide text)"); err != nil {
+		t.Fatal(err)
+	}
+	attended := func() (n int) {
+		const look = `SELECT count(*) FROM pg_class c WHERE relkind IN ('r', 't') AND relpersistence = 'p'
+			AND NOT relisshared AND NOT coalesce(reloptions @> '{autovacuum_enabled=off}', false)`
+		if err := conn.QueryRow(t.Context(), look).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if attended() == 0 {
+		t.Fatal("no table to begin with")
+	}
+	if err := leaveAlone(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	if n := attended(); n != 0 {
+		t.Errorf("autovacuum would look at %d tables", n)
+	}
+}

@@ -14,9 +14,13 @@ import (
 
 // Defaults of C16: an operation of about 100 statements, on the network paths of the claim.
 const (
-	c16Turn    = 3 * time.Second
-	c16Rounds  = 4
-	c16Claimed = 100.0 // ms shift to the left
+	c16Turn   = 3 * time.Second
+	c16Rounds = 4
+	// The band around the claimed shift of 100 ms to the left.
+	c16Low, c16High = 50.0, 200.0
+	// Delays of a network between servers that stand side by side: what the claim speaks of. With more, a chain of any
+	// operation saves as much as one likes.
+	c16From, c16To = 100 * time.Microsecond, 500 * time.Microsecond
 )
 
 var (
@@ -32,7 +36,8 @@ const (
 	chained  = "chained"
 )
 
-// chains is the experiment behind C16: first the batch of queries on each network path, then posted documents on each.
+// chains is the experiment behind C16: posted documents on each network path, which are judged where servers stand side
+// by side, then a batch of queries on each.
 func chains(b site.Bench, s *site.Site) trial.Trial {
 	t := trial.Trial{
 		Text: fmt.Sprintf("statements sent one by one against chains of up to %d, over loopback and with delays of "+
@@ -44,34 +49,45 @@ func chains(b site.Bench, s *site.Site) trial.Trial {
 				"measured through it is right within 0.05 ms; a turn after which it is not is void, and corrects it"},
 			{Name: "load", Text: fmt.Sprintf("%d clients, each on its own connection; %d temp tables per operation, "+
 				"all in the pool", site.Clients, c16Load.tables)},
-			postedDocumentsCondition,
+			{Name: postedTitle, Text: withoutThinking("writes documents") + "; the classic shape with chains against " +
+				"the classic shape; judged with delays of 0.1 to 0.5 ms"},
 		}}
 	t.Rules.Checks = []trial.Check{{Name: checkDelay,
 		Want: "every delay is right within 0.05 ms by the measured round trip"}}
 	t.Chart = &trial.Chart{Title: "An operation of about 100 statements by delay of the network", X: "delay, ms",
 		Y:     "median, ms",
 		Lines: []trial.Line{{Name: oneByOne}, {Name: chained}}}
-	saved := trial.Largest{As: "median of operations one by one minus that of chained ones, on the path where the " +
-		"difference is largest"}
-	var documents []trial.Part
+	saved := trial.Largest{As: "median of posted documents one by one minus that of chained ones, on the path where " +
+		"the difference is largest"}
+	var documents, batches []trial.Part
 	for _, d := range c16Delays {
 		path := newPath(&s.Address, d)
 		part := path.exact(path.part(b))
-		t.Parts = append(t.Parts, part)
+		batches = append(batches, part)
 		for i := range t.Chart.Lines {
 			t.Chart.Lines[i].At = append(t.Chart.Lines[i].At, trial.Place{X: d.Seconds() * 1000,
 				Of: path.at(t.Chart.Lines[i].Name)})
 		}
-		t.Rules.Criteria = append(t.Rules.Criteria, trial.Criterion{Of: path.faster(), Confirm: trial.Below(1),
-			Refute: trial.Above(1)})
-		saved.Of = append(saved.Of, trial.Difference{Of: path.at(oneByOne), To: path.at(chained), Unit: "ms"})
 		posted := postedDocuments(&path.Address, part, shape.Tweaks{Chain: database.ChainDefault})
-		posted.Open = path.openAgain(part.Name)
+		posted.Open = path.openPosted()
+		posted.Series = append(posted.Series, trial.BusySeries)
+		if posted.Unjudged = d < c16From || d > c16To; !posted.Unjudged {
+			at := func(side trial.Side) trial.Ref { return trial.At(side.Name, site.MedianTime).In(posted.Name) }
+			plain, chain := at(posted.Sides[0]), at(posted.Sides[1])
+			t.Rules.Direction = append(t.Rules.Direction, trial.Smaller(trial.Ratio{Of: chain, To: plain}))
+			t.Rules.Situation = append(t.Rules.Situation, site.WithRoom(trial.At(posted.Sides[0].Name,
+				trial.Busy).In(posted.Name))...)
+			saved.Of = append(saved.Of, trial.Difference{Of: plain, To: chain, Unit: "ms"})
+		}
 		documents = append(documents, path.exact(posted))
 	}
-	t.Parts = append(t.Parts, documents...)
-	t.Rules.Criteria = append(t.Rules.Criteria, trial.Criterion{Of: saved, Confirm: trial.AtLeast(c16Claimed)})
-	loopback := t.Parts[0].Name
+	for i := range batches {
+		batches[i].Unjudged = true
+	}
+	t.Parts = append(documents, batches...)
+	t.Rules.Situation = append(t.Rules.Situation, site.AtWork(site.Clients, "30,000 users"))
+	t.Rules = t.Rules.Effect(saved, 0, c16Low, c16High)
+	loopback := batches[0].Name
 	count := func(side, series string) trial.Median {
 		return trial.Median{Of: trial.At(side, series).In(loopback), Format: "%.0f"}
 	}
@@ -102,11 +118,14 @@ func (p *networkPath) part(b site.Bench) trial.Part {
 	}
 }
 
-// openAgain opens the path for posted documents, and names their figures after it.
-func (p *networkPath) openAgain(part string) func(context.Context, *trial.Record) error {
+// openPosted opens the path for posted documents, and names their figures after it.
+func (p *networkPath) openPosted() func(context.Context, *trial.Record) error {
 	return func(ctx context.Context, r *trial.Record) error {
-		r.Call(postedTitle + ", " + r.Title(part))
-		return p.open(ctx, r)
+		if err := p.open(ctx, r); err != nil {
+			return err
+		}
+		r.Call(fmt.Sprintf("%s, %s (round trip %.2f ms)", postedTitle, p.name(), p.took.Seconds()*1000))
+		return nil
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"plimsoll/erp/operations"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
-	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 	"plimsoll/platform/data/database"
@@ -42,10 +41,6 @@ const postedTitle = "posted documents"
 
 // documentRate is documents per second.
 const documentRate = "documents"
-
-var postedDocumentsCondition = claims.Condition{Name: postedTitle, Text: withoutThinking("writes documents") +
-	"; the classic shape with one tweak against the classic shape; only reported, the verdict is on the batches of " +
-	"queries"}
 
 // withoutThinking describes the load of users without think time, on operations of one kind.
 func withoutThinking(kind string) string {

@@ -16,9 +16,9 @@ func Experiments() []site.Experiment {
 		{Claim: "C14", On: site.BothFlavours(), Declare: connectionLifetime},
 		{Claim: "C15", On: site.BothFlavours(), Declare: skippedTruncates},
 		{Claim: "C16", On: site.OneCluster, Declare: chains},
-		{Claim: "C18", On: site.BothFlavours(c18Settings...), Declare: poolOptimum},
+		{Claim: "C18", On: site.BothFlavours(c18Settings...), Declare: poolOptimum, Refuse: refuseLittleMemory},
 		{Claim: "C19", On: site.Nowhere, Declare: separateDisks, Refuse: refuseNoDisks},
-		{Claim: "C32", On: site.OneCluster, Declare: autovacuum},
+		{Claim: "C32", On: site.BothFlavours(), Declare: autovacuum},
 		{Claim: "C36", On: site.OneCluster, Declare: statisticsTarget},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
 	"plimsoll/lab/prove/trial"
@@ -21,7 +22,7 @@ import (
 // The load must be what its experiments say of it, whichever the chain and whatever lies on the way.
 func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 	load := queryBatch{kinds: 2, tables: 10, empty: 0.4, rows: 10, steps: 20}.make()
-	dsn, proxy, err := delayed(clustertest.Database(t).Secret(), time.Microsecond)
+	dsn, proxy, err := site.Delayed(clustertest.Database(t).Secret(), time.Microsecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +47,17 @@ func TestQueryBatch_IsTheLoadThatTheConditionsDescribe(t *testing.T) {
 		if one := counters.RoundTrips == counters.Statements; one != (chain == 1) {
 			t.Errorf("chain %d: %+v", chain, counters)
 		}
+	}
+}
+
+// Pools that the memory does not hold answer another question.
+func TestC18_RefusesAMachineThatWouldSwap(t *testing.T) {
+	if err := c18Fits(c18Memory); err != nil {
+		t.Error(err)
+	}
+	err := c18Fits(c18Memory - 1)
+	if problem.ClassOf(err) != problem.Usage || !strings.Contains(problem.HintOf(err), "--archive") {
+		t.Errorf("%v, hint %q", err, problem.HintOf(err))
 	}
 }
 

@@ -2,20 +2,13 @@ package layer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"plimsoll/ground/postgres"
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
-	"plimsoll/lab/stats"
 )
 
 // networkPath is a way to the server: directly, or through a delaying proxy. Its address is known while it is open.
@@ -44,17 +37,17 @@ const checkDelay = "delay"
 
 // open the path until the part of the experiment ends, tuned to its delay.
 func (p *networkPath) open(ctx context.Context, r *trial.Record) (err error) {
-	if p.DSN, p.proxy, err = delayed(p.server.DSN, p.delay); err != nil {
+	if p.DSN, p.proxy, err = site.Delayed(p.server.DSN, p.delay); err != nil {
 		return err
 	}
 	if p.proxy == nil {
-		p.took, err = roundTrip(ctx, p.DSN)
+		p.took, err = site.RoundTrip(ctx, p.DSN)
 		return err
 	}
 	r.AtEnd(p.proxy.Close)
 	var missed time.Duration
-	p.took, missed, err = p.proxy.Tune(func() (time.Duration, error) { return roundTrip(ctx, p.server.DSN) },
-		func() (time.Duration, error) { return roundTrip(ctx, p.DSN) })
+	p.took, missed, err = p.proxy.Tune(func() (time.Duration, error) { return site.RoundTrip(ctx, p.server.DSN) },
+		func() (time.Duration, error) { return site.RoundTrip(ctx, p.DSN) })
 	if why := p.untrue(missed, "before the turns"); err == nil && why != "" {
 		r.Fail(checkDelay, p.name()+": "+why)
 	}
@@ -94,11 +87,11 @@ func (p *networkPath) exact(part trial.Part) trial.Part {
 
 // missed is by how much longer a round trip takes than the delay beyond the direct one.
 func (p *networkPath) missed(ctx context.Context) (time.Duration, error) {
-	without, err := roundTrip(ctx, p.server.DSN)
+	without, err := site.RoundTrip(ctx, p.server.DSN)
 	if err != nil {
 		return 0, err
 	}
-	through, err := roundTrip(ctx, p.DSN)
+	through, err := site.RoundTrip(ctx, p.DSN)
 	return through - without - p.delay, err
 }
 
@@ -109,46 +102,4 @@ func (p *networkPath) untrue(missed time.Duration, when string) string {
 	}
 	return fmt.Sprintf("the round trip %s misses the delay by %.2f ms, more than %.2f", when, missed.Seconds()*1000,
 		p.precise.Seconds()*1000)
-}
-
-// roundTrip is the median round trip of an empty query.
-func roundTrip(ctx context.Context, dsn string) (time.Duration, error) {
-	const warm, pings = 50, 201
-	var times []time.Duration
-	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
-		for range warm + pings {
-			began := time.Now()
-			if err := conn.Ping(ctx); err != nil {
-				return err
-			}
-			times = append(times, time.Since(began))
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return stats.Percentile(times[warm:], 0.5), nil
-}
-
-// delayed is a path to the same server with a delay; without one there is no proxy.
-func delayed(dsn string, d time.Duration) (string, *delay.Proxy, error) {
-	if d == 0 {
-		return dsn, nil, nil
-	}
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		return "", nil, fmt.Errorf("read connection string: %w", err)
-	}
-	network, address := pgconn.NetworkAddress(config.Host, config.Port)
-	proxy, err := delay.Listen(d, func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	})
-	if err != nil {
-		return "", nil, err
-	}
-	if dsn, err = site.WithCache(dsn, proxy.Address()); err != nil {
-		return "", nil, errors.Join(err, proxy.Close())
-	}
-	return dsn, proxy, nil
 }

@@ -28,8 +28,11 @@ type queryBatch struct {
 	// skew makes some kinds more frequent than others: the k-th is drawn with weight 1/k^skew; 0: all alike.
 	skew float64
 
-	// target time T of an operation, unless nil: the share beyond 4T and the memory of a connection are measured too.
-	target *time.Duration
+	// times an operation of a single client is the target time T, which is measured right before each turn, with the
+	// shares within and beyond 4T and the memory of a connection; 0: none of that.
+	times int
+	// eachTurn opens the connections and fills their pools for each turn, and not for all.
+	eachTurn bool
 
 	made [][]temptable.Structure // by kind
 }
@@ -172,45 +175,84 @@ const (
 	tablesCreated = "created"
 	emptyShare    = "empty share" // of the temp tables so far
 	beyondTarget  = "beyond 4T"
+	withinTarget  = "within 4T"
+	targetTime    = "T"
 	poolMemory    = "memory of a connection"
 )
 
 // side has clients run the batch, each on its own connection, through a data layer with these options.
 func (q queryBatch) side(name string, server *site.Address, o database.Options, turn time.Duration) trial.Side {
 	o.Connections = site.Clients
-	return trial.Side{Name: name, Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+	var load queryBatch
+	open := func(ctx context.Context) (*database.Database, error) {
+		if load.made == nil {
+			load = q.make() // here, for a plan is asked for by every command line, and never needs the tables
+		}
 		db, err := database.Open(ctx, server.DSN, o)
 		if err != nil {
 			return nil, err
 		}
-		r.Close(db.Close)
-		load := q.make()
 		if err := load.warm(ctx, db, o.TempTables.Max); err != nil {
+			db.Close()
 			return nil, err
 		}
+		return db, nil
+	}
+	return trial.Side{Name: name, Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+		if q.eachTurn {
+			return func(ctx context.Context, n int) (trial.Figures, error) {
+				db, err := open(ctx)
+				if err != nil {
+					return nil, err
+				}
+				defer db.Close()
+				return load.turn(ctx, db, server.DSN, turn, uint64(n))
+			}, nil
+		}
+		db, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Close(db.Close)
 		if err := load.count(ctx, db, name, r); err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, n int) (trial.Figures, error) {
-			before := db.TempTables()
-			times, err := load.play(ctx, db, turn, uint64(n))
-			if err != nil || len(times) == 0 {
-				return nil, err
-			}
-			after := db.TempTables()
-			f := trial.Figures{
-				site.OperationRate: float64(len(times)) / turn.Seconds(),
-				site.MedianTime:    site.Percentile(times, 0.5), site.P99Time: site.Percentile(times, 0.99),
-				tablesCreated: float64(after.Created-before.Created) / float64(len(times)),
-				emptyShare:    after.EmptyShare(),
-			}
-			if q.target != nil {
-				f[beyondTarget] = 100 * shareBeyond(times, 4**q.target)
-				f[poolMemory], err = memoryOf(ctx, db)
-			}
-			return f, err
+			return load.turn(ctx, db, server.DSN, turn, uint64(n))
 		}, nil
 	}}
+}
+
+// turn of the batch on the connections of a data layer.
+func (q queryBatch) turn(ctx context.Context, db *database.Database, dsn string, length time.Duration,
+	seed uint64) (trial.Figures, error) {
+	var target time.Duration
+	if q.times > 0 {
+		typical, err := q.typical(ctx, dsn)
+		if err != nil {
+			return nil, err
+		}
+		target = time.Duration(q.times) * typical
+	}
+	before := db.TempTables()
+	times, err := q.play(ctx, db, length, seed)
+	if err != nil || len(times) == 0 {
+		return nil, err
+	}
+	after := db.TempTables()
+	f := trial.Figures{
+		site.OperationRate: float64(len(times)) / length.Seconds(),
+		site.MedianTime:    site.Percentile(times, 0.5), site.P99Time: site.Percentile(times, 0.99),
+		tablesCreated: float64(after.Created-before.Created) / float64(len(times)),
+		emptyShare:    after.EmptyShare(),
+	}
+	if q.times > 0 {
+		f[targetTime] = target.Seconds() * 1000
+		f[beyondTarget] = 100 * shareBeyond(times, 4*target)
+		f[withinTarget] = 100 - f[beyondTarget]
+		f[poolMemory], err = memoryOf(ctx, db)
+	}
+	return f, err
 }
 
 // shareBeyond a time, of sorted latencies.
@@ -230,7 +272,7 @@ func memoryOf(ctx context.Context, db *database.Database) (mb float64, err error
 // typical is the median time of an operation by one client whose tables are all in the pool.
 func (q queryBatch) typical(ctx context.Context, dsn string) (time.Duration, error) {
 	const times = 51
-	q.kinds, q.target = 1, nil
+	q.kinds, q.made = 1, nil
 	db, err := database.Open(ctx, dsn, database.Options{Connections: 1, Chain: 1})
 	if err != nil {
 		return 0, err

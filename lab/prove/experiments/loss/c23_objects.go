@@ -17,7 +17,7 @@ import (
 
 // Defaults of C23.
 const (
-	c23Scale     = 0.02 // of the report's base, with --full
+	c23Scale     = site.WholeScale // of the report's base, with --full
 	c23Small     = 0.001
 	c23Rounds    = 1
 	c23Turn      = 30 * time.Second
@@ -95,9 +95,8 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 			len(lostDocuments)),
 		Overhead: making, Parts: []trial.Part{whole, harmed},
 		Rules: trial.Rules{StoppedRefutes: true,
-			Requires: []trial.Criterion{{Of: trial.Known{As: "scale of the base", Value: base.scale},
-				Confirm: trial.AtLeast(c23Scale), Unless: "a small base does not stand for terabytes; use --full"}},
-			Criteria: append(integrityCriteria(), trial.Criterion{Of: hours, Confirm: trial.AtMost(c23AuditMost),
+			Situation: []trial.Condition{site.ScaleOf(base.scale)},
+			Direction: append(integrityDirection(), trial.Criterion{Of: hours, Confirm: trial.AtMost(c23AuditMost),
 				Refute: trial.Above(c23AuditMost)})},
 		Conditions: integrityConditions(),
 	}
@@ -105,7 +104,7 @@ func objectIntegrity(b site.Bench, s *site.Site) trial.Trial {
 
 // mustBeZero: a figure must be 0 in every turn.
 func mustBeZero(figure trial.Computed) trial.Criterion {
-	return trial.Criterion{Of: figure, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
+	return trial.Criterion{Of: figure, Confirm: trial.AtMost(0), Refute: trial.Above(0), Anywhere: true}
 }
 
 // short is how many of the planted damages a series lacks, over all turns.
@@ -120,7 +119,7 @@ func sumDamaged(side, series, as string) trial.Computed {
 	return sumOf(trial.At(side, series).In(damagedPart), as)
 }
 
-func integrityCriteria() []trial.Criterion {
+func integrityDirection() []trial.Criterion {
 	all := []trial.Criterion{mustBeZero(sum(undamagedBase, found, "violations of the undamaged base"))}
 	for _, side := range []string{registersDamaged, documentsDamaged} {
 		all = append(all, mustBeZero(short(side, named, "damages not named by document and field")),

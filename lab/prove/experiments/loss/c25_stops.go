@@ -59,12 +59,12 @@ func plannedStops(b site.Bench, _ *site.Site) trial.Trial {
 		part.Measured = append(part.Measured, countsOf(e.name))
 	}
 	for _, name := range plannedKinds {
-		rules.Criteria = append(rules.Criteria, trial.Criterion{Of: lostWith(name), Confirm: trial.AtMost(0),
-			Refute: trial.Above(0)}, trial.Criterion{Of: sum(name, acknowledged, "operations acknowledged with "+name),
+		rules.Direction = append(rules.Direction, trial.Criterion{Of: lostWith(name), Confirm: trial.AtMost(0),
+			Refute: trial.Above(0), Anywhere: true}, trial.Criterion{Of: sum(name, acknowledged,
+			"operations acknowledged with "+name),
 			Confirm: trial.AtLeast(1), Unless: "nothing could have been lost"})
 	}
-	rules.Criteria = append(rules.Criteria, countedEnds("stops of each kind", ends*rounds, c25FullEnds,
-		"a rare loss shows in many stops only"))
+	rules.Situation = []trial.Condition{countedEnds("stops of each kind", ends*rounds, c25FullEnds)}
 	part.Measured = append(part.Measured, trial.Say("the immediate stop loses up to %s of work and %s of log",
 		maxOverTurns(immediateStop, lostTime, "", "ms"), maxOverTurns(immediateStop, lostLog, "", "kB")))
 	return trial.Trial{

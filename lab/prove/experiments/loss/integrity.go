@@ -71,7 +71,7 @@ func (i *integrityBase) documents() (all float64) {
 // onCopy does something to a new copy of the base.
 func (i *integrityBase) onCopy(ctx context.Context, do func(copied *site.SeparateBase) error) error {
 	return i.own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
-		copied := &site.SeparateBase{Cluster: c, Name: damagedCopy, Streams: site.Clients + erprepair.Connections}
+		copied := &site.SeparateBase{Cluster: c, Name: damagedCopy, Streams: site.Streams + erprepair.Connections}
 		if err := i.restore(ctx, copied); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (i *integrityBase) control() trial.Side {
 
 // look at a base as the audit does.
 func look(ctx context.Context, db *database.Database) (f trial.Figures, report audit.Report, err error) {
-	report, err = audit.RunAs(ctx, db, audit.Options{Examples: examples, Connections: site.Clients})
+	report, err = audit.RunAs(ctx, db, audit.Options{Examples: examples, Connections: site.Streams})
 	return trial.Figures{found: float64(report.Violations)}, report, err
 }
 
@@ -183,7 +183,7 @@ func (i *integrityBase) repair(ctx context.Context, copied *site.SeparateBase, s
 	f trial.Figures) error {
 	return copied.Open(ctx, func(db *database.Database) error {
 		began := time.Now()
-		done, err := erprepair.Run(ctx, db, repair.Options{Audit: audit.Options{Connections: site.Clients}})
+		done, err := erprepair.Run(ctx, db, repair.Options{Audit: audit.Options{Connections: site.Streams}})
 		if err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 		if err != nil {
 			return err
 		}
-		done, err := erprepair.Run(ctx, db, repair.Options{Audit: audit.Options{Connections: site.Clients}})
+		done, err := erprepair.Run(ctx, db, repair.Options{Audit: audit.Options{Connections: site.Streams}})
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (i *integrityBase) nameAndRestore(ctx context.Context, copied *site.Separat
 		return err
 	}
 	return copied.Open(ctx, func(db *database.Database) error {
-		restored, err := audit.RunAs(ctx, db, audit.Options{Connections: site.Clients})
+		restored, err := audit.RunAs(ctx, db, audit.Options{Connections: site.Streams})
 		if err != nil {
 			return err
 		}

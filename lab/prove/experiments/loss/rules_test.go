@@ -16,12 +16,12 @@ type plant = sitetest.Plant
 var (
 	with  = sitetest.With
 	full  = site.Bench{Full: true}
-	twice = site.Bench{Full: true, Repetitions: 2}
+	twice = site.Bench{Documents: 3_500_000, Repetitions: 2}
 )
 
 // cutPower: what asynchronous commits lose, and how much that is of what the formula explains; what others lose.
 func cutPower(async, share, durableAck, synchronous float64) plant {
-	return plant{"sync: " + lostOps: {synchronous, 0}, "group: " + lostOps: {0, 0},
+	return plant{logRate: {20_000, 20_000}, "sync: " + lostOps: {synchronous, 0}, "group: " + lostOps: {0, 0},
 		"durable-ack: " + lostOps: {0, durableAck}, "async: " + lostOps: {async, 0},
 		"async: " + formulaShare: {share, 1}}
 }
@@ -61,7 +61,10 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C22", Name: "Damage", Bench: full, Figures: cutPower(7, 60, 0, 0),
 		Fail: []sitetest.Failing{{Check: checkDamage, Detail: "async, seed 3: audit: totals"}}, Want: claims.Refuted,
 		Why: "seed 3: audit"},
-	{Claim: "C22", Name: "FewCuts", Figures: cutPower(7, 60, 0, 0), Want: claims.Inconclusive, Why: "--full"},
+	{Claim: "C22", Name: "FewCuts", Figures: cutPower(7, 60, 0, 0), Want: claims.SmallScale,
+		Why: "power cuts of each mode: 5"},
+	{Claim: "C22", Name: "LittleLog", Bench: full, Figures: with(cutPower(7, 60, 0, 0), logRate, 160, 170),
+		Want: claims.SmallScale, Why: "the report's 20 MB/s"},
 	{Claim: "C22", Name: "FewCutsThatLose", Bench: site.Bench{Repetitions: 2}, Figures: cutPower(7, 60, 1, 0),
 		Want: claims.Refuted, Why: "operations lost with durable-ack: 1 is more than 0"},
 	{Claim: "C23", Name: "AllWell", Bench: twice, Figures: integrity(undamagedBase, found, 0, 0),
@@ -80,8 +83,10 @@ var rulings = []sitetest.Ruling{
 		Want: claims.Refuted, Why: physical},
 	{Claim: "C23", Name: "Slow", Bench: twice, Figures: integrity(undamagedBase, auditRate, 100, 100),
 		Want: claims.Refuted, Why: "hours to audit"},
-	{Claim: "C23", Name: "SmallBase", Figures: integrity(undamagedBase, found, 0), Want: claims.Inconclusive,
-		Why: "does not stand for terabytes"},
+	{Claim: "C23", Name: "SmallBase", Figures: integrity(undamagedBase, found, 0), Want: claims.SmallScale,
+		Why: "scale of the base: 0.001"},
+	{Claim: "C23", Name: "NothingWasAudited", Bench: twice, Figures: integrity(undamagedBase, auditRate),
+		Want: claims.Inconclusive},
 	{Claim: "C25", Name: "OnlyTheImmediateLoses", Bench: full, Figures: stops(90, 0, 0, 0, 0), Want: claims.Confirmed},
 	{Claim: "C25", Name: "FastLoses", Bench: full, Figures: stops(90, 1, 0, 0, 0), Want: claims.Refuted,
 		Why: "lost with pg_ctl stop -m fast: 1 is more than 0"},
@@ -89,8 +94,8 @@ var rulings = []sitetest.Ruling{
 		Why: "SIGTERM to a worker: 2"},
 	{Claim: "C25", Name: "NothingWasAtStake", Bench: full, Figures: stops(0, 0, 0, 0, 0), Want: claims.Inconclusive,
 		Why: "nothing could have been lost"},
-	{Claim: "C25", Name: "FewStops", Figures: stops(90, 0, 0, 0, 0), Want: claims.Inconclusive,
-		Why: "3 is not at least 20"},
+	{Claim: "C25", Name: "FewStops", Figures: stops(90, 0, 0, 0, 0), Want: claims.SmallScale,
+		Why: "stops of each kind: 3"},
 	{Claim: "C25", Name: "FewStopsThatLose", Figures: stops(90, 0, 1, 0, 0), Want: claims.Refuted,
 		Why: "lost with pg_ctl stop -m smart: 1 is more than 0"},
 	{Claim: "C25", Name: "NothingWasDoneOnAWorker", Bench: full,

@@ -12,6 +12,9 @@ import (
 // mostOfADay is C31's figure for stock code, in hours; the report measured 18.
 const mostOfADay = 12
 
+// The band around the 18 hours.
+const c31Low, c31High = 14, 23
+
 // restoringSequence is the experiment behind C31: the report's way of restoring compared with ours.
 func restoringSequence(b site.Bench, s *site.Site) trial.Trial {
 	var sides []restoringSide
@@ -33,10 +36,11 @@ func restoringSequence(b site.Bench, s *site.Site) trial.Trial {
 	t.ByEngine(func(engine string) trial.Rules {
 		classic := wholeWarehouse.on(site.Flavour(engine))
 		return trial.Rules{
-			Requires: []trial.Criterion{reportSize(b)},
-			Criteria: []trial.Criterion{{Of: c31Hours(classic), Confirm: trial.Above(mostOfADay),
+			Direction: []trial.Criterion{{Of: c31Hours(classic), Confirm: trial.Above(mostOfADay),
 				Refute: trial.AtMost(mostOfADay)}},
-		}
+			Size: []trial.Band{{Of: c31Hours(classic), Low: c31Low, High: c31High}},
+			// absolute hours are those of a machine: theirs is not known
+			Situation: append(reportSize(b), trial.Absent("code and machine", "the vendor's", "ours"))}
 	}, site.Stock.Name, site.Ours.Name)
 	return t
 }

@@ -76,13 +76,14 @@ func turnLength(b site.Bench) time.Duration {
 	return b.Turn(restoringTurn)
 }
 
-// reportSize requires the report's size: a smaller base only extrapolates to it.
-func reportSize(b site.Bench) trial.Criterion {
-	return trial.Criterion{Of: trial.Given{
-		As: fmt.Sprintf("the report's month of %s documents and %d threads "+
-			"(--full)", human.Thousands(reportDocuments), reportThreads),
-		Holds: month(b) >= reportDocuments && threadCount(b) == reportThreads,
-		Else:  "this month is smaller; the figures extrapolate from it"}, Confirm: trial.Measured()}
+// reportSize is the report's situation: a smaller base only extrapolates to it.
+func reportSize(b site.Bench) []trial.Condition {
+	return []trial.Condition{
+		{Of: trial.Known{As: "documents of the month", Value: float64(month(b))},
+			Report: human.Thousands(reportDocuments), Met: trial.AtLeast(reportDocuments)},
+		{Of: trial.Known{As: "threads", Value: float64(threadCount(b))}, Report: fmt.Sprint(reportThreads),
+			Met: trial.Within(reportThreads, reportThreads)},
+	}
 }
 
 // manner is a way of restoring, on any engine.
@@ -93,13 +94,14 @@ type manner struct {
 }
 
 // on is the side of this manner on an engine, with the bench's threads.
-func (m manner) on(v site.Variant) restoringSide { return restoringSide{m, v, 0} }
+func (m manner) on(v site.Variant) restoringSide { return restoringSide{manner: m, variant: v} }
 
 // restoringSide is one side of an experiment on restoring.
 type restoringSide struct {
 	manner
 	variant site.Variant
-	threads int // 0: the bench's
+	threads int           // 0: the bench's
+	delay   time.Duration // of each round trip, by a network on the way; 0: there is none
 }
 
 func (s restoringSide) String() string { return s.variant.Name + ", " + s.name }
@@ -157,9 +159,15 @@ func ownServers(s *site.Site) home {
 // restoring declares an experiment on restoring the order of costs of a month, in turns, each on a fresh copy of its
 // engine's base.
 func restoring(b site.Bench, where home, text string, sides []restoringSide, more ...claims.Condition) trial.Trial {
+	return restoringOn(b, monthOptions(b), where, text, sides, more...)
+}
+
+// restoringOn does so on bases of another size.
+func restoringOn(b site.Bench, size fill.Options, where home, text string, sides []restoringSide,
+	more ...claims.Condition) trial.Trial {
 	bases := map[string]*backdated.Base{}
 	part := trial.Part{Rounds: b.Rounds(restoringRounds), Turn: turnLength(b), Between: betweenTurns,
-		Series: []trial.Series{{Name: linePace, Unit: "1/s"}, {Name: toTheEnd, Unit: "s"}}}
+		Series: []trial.Series{{Name: linePace, Unit: "1/s"}, {Name: toTheEnd, Unit: "s"}, trial.BusySeries}}
 	overhead := restoringFill
 	if b.Full {
 		part.Between, overhead = fullBetween, fullFill
@@ -173,12 +181,12 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 				continue
 			}
 			c, _ := where(side.variant)
-			base, err := backdated.Make(ctx, c, monthOptions(b), r.Say)
+			base, err := backdated.Make(ctx, c, size, r.Say)
 			if err != nil {
 				return err
 			}
 			bases[side.variant.Engine] = base
-			r.Condition("base", restoringBase(b)+fmt.Sprintf("; %s lines to restore", human.Thousands(base.Lines)))
+			r.Condition("base", restoringBase(size)+fmt.Sprintf("; %s lines to restore", human.Thousands(base.Lines)))
 		}
 		return nil
 	}
@@ -194,7 +202,7 @@ func restoring(b site.Bench, where home, text string, sides []restoringSide, mor
 	}
 	return trial.Trial{
 		Text:  fmt.Sprintf("a month of %s documents after six months of history: %s", human.Thousands(month(b)), text),
-		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(restoringConditions(b), more...),
+		Parts: []trial.Part{part}, Overhead: overhead, Conditions: append(restoringConditions(size), more...),
 	}
 }
 
@@ -203,9 +211,9 @@ func benchThreads(b site.Bench) claims.Condition {
 	return claims.Condition{Name: "threads", Text: fmt.Sprint(threadCount(b), " (report: ", reportThreads, ")")}
 }
 
-func restoringConditions(b site.Bench) []claims.Condition {
+func restoringConditions(size fill.Options) []claims.Condition {
 	return []claims.Condition{
-		{Name: "base", Text: restoringBase(b)},
+		{Name: "base", Text: restoringBase(size)},
 		{Name: "classic", Text: "documents are reposted one by one in order of time. The keys of each document and " +
 			"the cost layers at its moment pass through temp tables, with statistics unless stated otherwise; its " +
 			"record sets are deleted and inserted row by row, with a round trip per statement. One transaction per " +
@@ -220,8 +228,7 @@ func restoringConditions(b site.Bench) []claims.Condition {
 	}
 }
 
-func restoringBase(b site.Bench) string {
-	o := monthOptions(b)
+func restoringBase(o fill.Options) string {
 	return fmt.Sprintf("%s receipts and sales in %d months and %d warehouses; the costs of the last month are out of "+
 		"order (report: %s documents, about %s lines in that month)", human.Thousands(o.Documents), o.Months,
 		o.Warehouses,
@@ -236,6 +243,13 @@ func restoringOnce(ctx context.Context, b site.Bench, base *backdated.Base, side
 	}
 	defer func() { err = errors.Join(err, drop()) }()
 	dsn = postgres.WithOptions(dsn, options)
+	dsn, network, err := site.Delayed(dsn, side.delay)
+	if err != nil {
+		return nil, err
+	}
+	if network != nil {
+		defer func() { err = errors.Join(err, network.Close()) }()
+	}
 	threads := side.threads
 	if threads == 0 {
 		threads = threadCount(b)

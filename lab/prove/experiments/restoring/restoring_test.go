@@ -1,6 +1,7 @@
 package restoring
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -23,12 +24,32 @@ func TestRestoring_SlicesTheWholeMonth(t *testing.T) {
 	}
 	slices := 0
 	for _, figure := range f.Figures {
-		if len(figure.Values) == 1 && figure.Values[0] > 0 {
+		if len(figure.Values) == 1 && figure.Values[0] > 0 && !strings.HasSuffix(figure.Name, trial.Busy) {
 			slices++
 		}
 	}
 	// two sides in slices with the pace of all, lean with its own and the time to the end
 	if want := 2*(len(slices10)+1) + 2; slices != want {
 		t.Errorf("%d figures, not %d: %+v", slices, want, f.Figures)
+	}
+}
+
+// Each line of classic code takes a round trip or more, and each of these the delay: no thread is faster than that.
+func TestRestoring_TheNetworkDelaysEachStatement(t *testing.T) {
+	c := clustertest.Start(t)
+	const threads, delay = 2, 10 * time.Millisecond
+	b := site.Bench{Documents: 200, Threads: threads, Repetitions: 1, Duration: 50 * time.Millisecond}
+	slow := monthTotals.on(site.Stock)
+	slow.delay = delay
+	all := restoring(b, func(site.Variant) (*cluster.Cluster, string) { return c, "" }, "", []restoringSide{slow})
+	f, err := all.Play(t.Context(), trial.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = threads * float64(time.Second) / float64(delay)
+	for _, figure := range f.Figures {
+		if strings.HasSuffix(figure.Name, linePace) && (len(figure.Values) != 1 || figure.Values[0] > most) {
+			t.Errorf("%+v, want one of at most %g", figure, most)
+		}
 	}
 }

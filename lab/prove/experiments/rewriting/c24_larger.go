@@ -53,6 +53,9 @@ func largerStatements(b site.Bench, s *site.Site) trial.Trial {
 		trial.Say("a statement per record set %s", faster(c24RecordSets, c24Small)),
 		trial.Say("set by set %s on 1 worker, %s on 4", faster(c24Larger, c24Small), faster(c24LargerOn4, c24Small)),
 	}
-	t.Rules.Criteria = []trial.Criterion{trial.Claimed(on1, 1), trial.Claimed(on4, 1)}
+	t.Rules = trial.Rules{Direction: []trial.Criterion{trial.Larger(on1), trial.Larger(on4)},
+		Situation: []trial.Condition{
+			{Of: trial.Known{As: "jobs", Value: c24Jobs}, Report: "50", Met: trial.AtLeast(c24Jobs)},
+			trial.Absent("application servers", "several machines", "processes beside the database")}}
 	return t
 }

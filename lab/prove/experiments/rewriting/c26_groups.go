@@ -91,7 +91,7 @@ func halfDoneGroups(b site.Bench, s *site.Site) trial.Trial {
 			return missing
 		}}
 	none := func(q trial.Quantity) trial.Criterion {
-		return trial.Criterion{Of: q, Confirm: trial.AtMost(0), Refute: trial.Above(0)}
+		return trial.Criterion{Of: q, Confirm: trial.AtMost(0), Refute: trial.Above(0), Anywhere: true}
 	}
 	left := c26Sum(marked, leftHalf, "groups that are still half-done after recovery")
 	twice := c26Sum(marked, doneTwice, "months closed twice")
@@ -103,7 +103,7 @@ func halfDoneGroups(b site.Bench, s *site.Site) trial.Trial {
 		Text: fmt.Sprintf("%d organisations close %d months while the worker or the server is killed: with markers "+
 			"of groups, and month by month without", c26Organisations, c26Months),
 		Overhead: c26Filling, Parts: []trial.Part{part},
-		Rules: trial.Rules{Criteria: []trial.Criterion{none(unnamed), none(left), none(twice),
+		Rules: trial.Rules{Direction: []trial.Criterion{none(unnamed), none(left), none(twice),
 			none(c26Sum(marked, wrongThen, "violations after recovery")), none(noticed), enough(half),
 			enough(control)}},
 		Measured: []trial.Phrase{
@@ -144,7 +144,7 @@ func (k *killing) open(ctx context.Context, r *trial.Record) error {
 			"CREATE DATABASE "+c26Template); err != nil {
 			return err
 		}
-		db, err := database.Open(ctx, c.DSN(c26Template).Secret(), database.Options{Connections: site.Clients + 1,
+		db, err := database.Open(ctx, c.DSN(c26Template).Secret(), database.Options{Connections: site.Streams + 1,
 			Application: "plimsoll prove", StatementTimeout: -1})
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func (k *killing) open(ctx context.Context, r *trial.Record) error {
 		last := time.Date(2025, time.Month(c26Months), 1, 0, 0, 0, 0, time.UTC)
 		_, err = fill.Run(ctx, db, fill.Options{Organisations: c26Organisations, Items: 50, Warehouses: 8,
 			Counterparties: 24, Users: 12, Documents: c26Documents, Months: c26Months + 1,
-			Until: last.AddDate(0, 1, 10), Streams: site.Clients, Create: true})
+			Until: last.AddDate(0, 1, 10), Streams: site.Streams, Create: true})
 		db.Close()
 		if err != nil {
 			return err

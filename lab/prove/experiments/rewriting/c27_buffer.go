@@ -17,21 +17,21 @@ const (
 	// c27Buffer is as large as the report's server makes a block of its log buffer (60 KB); a server of ours has many
 	// times more, which no number of jobs fills.
 	c27Buffer = "64kB"
+	c27Own    = "the server's own log buffer"
 	c27Even   = 80 // percent of the median second that the worst one has where there are no dips
 )
 
 // logBuffer is the experiment behind C27.
 func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 	turn := b.Turn(c27Turn)
-	few, many := commitSide{50, durability.Sync}, commitSide{100, durability.Sync}
-	delayed := commitSide{100, durability.Async}
+	few, many := commitSide{jobs: 50, mode: durability.Sync}, commitSide{jobs: 100, mode: durability.Sync}
+	delayed := commitSide{jobs: 100, mode: durability.Async}
 	sides := []commitSide{few, many, delayed}
-	part := recordSetPart(b, s, latencyPart(judgedLatency), judgedLatency, turn, sides,
+	part := recordSetPart(b, s, recordSetPlace{latency: judgedLatency}, turn, sides,
 		profile.Setting{Name: "wal_buffers", Value: c27Buffer})
-	unjudged := recordSetPart(b, s, "the server's own log buffer", judgedLatency, turn, sides)
-	unjudged.Unjudged = true
+	own := recordSetPart(b, s, recordSetPlace{name: c27Own, latency: judgedLatency}, turn, sides)
 	at := func(c commitSide, series string) trial.Ref { return c.at(judgedLatency, series) }
-	for p, in := range map[*trial.Part]string{&part: part.Name, &unjudged: unjudged.Name} {
+	for p, in := range map[*trial.Part]string{&part: part.Name, &own: own.Name} {
 		text := func(c commitSide, series, format string) trial.Spread {
 			return trial.Spread{Of: trial.At(c.String(), series).In(in), Format: format}
 		}
@@ -50,10 +50,16 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 	return trial.Trial{
 		Text: fmt.Sprintf("50 and 100 jobs rewrite record sets of 1 to %d rows with a log buffer of %s, synchronous "+
 			"and asynchronous: waits for the buffer, and the pace of the worst second", recordSetRows, c27Buffer),
-		Overhead: 30 * time.Second, Parts: []trial.Part{part, unjudged},
+		Overhead: 30 * time.Second, Parts: []trial.Part{part, own},
 		Rules: trial.Rules{
 			Requires: lightlyLoaded(turn, c27Turn, sides...),
-			Criteria: []trial.Criterion{
+			Situation: append(recordSetSituation(many), trial.Condition{Of: trial.Every{
+				Of:   trial.At(many.String(), bufferFull).In(c27Own),
+				As:   "the server's own log buffer full with 100 jobs",
+				Unit: "times a second"}, Report: "waits begin", Met: trial.Above(0)}),
+			Direction: []trial.Criterion{
+				{Of: trial.Every{Of: trial.At(delayed.String(), worstSecond).In(c27Own), Unit: "%"},
+					Confirm: trial.AtLeast(c27Even), Refute: trial.Below(c27Even)},
 				{Of: trial.Gap{Of: at(many, bufferFull), Times: 1, To: at(few, bufferFull)}, Confirm: trial.Above(0),
 					Refute: trial.AtMost(0), Unless: "waits for the buffer do not begin with 100 jobs"},
 				{Of: trial.Every{Of: at(delayed, worstSecond), Unit: "%"}, Confirm: trial.AtLeast(c27Even),
@@ -63,7 +69,7 @@ func logBuffer(b site.Bench, s *site.Site) trial.Trial {
 			}},
 		Conditions: append(recordSetConditions(), claims.Condition{Name: "log buffer", Text: "wal_buffers " +
 			"= " + c27Buffer +
-			", about the size of a log block of the report's server; for comparison, the size from the cluster's " +
-			"profile, which no number of jobs fills"}),
+			", about the size of a log block of the report's server; and the size from the cluster's " +
+			"profile, of which no number of jobs here may fill any: with that the pace must be even, too"}),
 	}
 }

@@ -3,6 +3,7 @@ package rewriting
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/ground/postgres/cluster/profile"
@@ -25,7 +26,7 @@ const (
 // c55Jobs are doubled until the pace no longer rises.
 var c55Jobs = []int{10, 25, 50, 100, 200, 400}
 
-func c55Side(jobs int) commitSide { return commitSide{jobs, durability.Sync} }
+func c55Side(jobs int) commitSide { return commitSide{jobs: jobs, mode: durability.Sync} }
 
 // untilItBreaks is the experiment behind C55.
 func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
@@ -38,7 +39,7 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 		chart.Lines[0].At = append(chart.Lines[0].At, trial.Place{X: float64(n), Of: c55Side(n).at(judgedLatency,
 			pace)})
 	}
-	part := recordSetPart(b, s, latencyPart(judgedLatency), judgedLatency, turn, sides,
+	part := recordSetPart(b, s, recordSetPlace{latency: judgedLatency}, turn, sides,
 		profile.Setting{Name: "max_connections", Value: fmt.Sprint(c55Jobs[len(c55Jobs)-1] + 50)})
 	for _, side := range sides {
 		text := func(series, format string) trial.Median {
@@ -64,7 +65,7 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 		Overhead: recordSetTurn, Parts: []trial.Part{part}, Chart: chart,
 		Rules: trial.Rules{
 			Requires: []trial.Criterion{site.TurnsOf(turn, recordSetTurn)},
-			Criteria: []trial.Criterion{
+			Direction: []trial.Criterion{
 				{Of: most.faster(before, judgedLatency), Confirm: trial.Below(c55Stops),
 					Unless: "the pace still rises: no limit was reached"},
 				{Of: trial.Computed{As: "counters that name a limit where the pace no longer rises", Format: "%.0f",
@@ -78,7 +79,9 @@ func untilItBreaks(b site.Bench, s *site.Site) trial.Trial {
 			}},
 		Conditions: append(recordSetConditions(), claims.Condition{Name: "named", Text: fmt.Sprintf("the processors "+
 			"are named if they are at least %d %% busy, the log if sessions wait for it in at least %d %% of the "+
-			"samples; in the median turn", c55Busy, c55Waits)})}
+			"samples; in the median turn, with the most jobs, and not with a number of which twice as many still do "+
+			"%g "+
+			"times as much", c55Busy, c55Waits, c55Stops)})}
 }
 
 // c55Rises tells whether the most jobs still bring more than half as many.
@@ -88,14 +91,33 @@ func c55Rises(m *trial.Measurements) bool {
 		c55Stops*stats.Median(m.Figures(before.at(judgedLatency, pace)))
 }
 
-// c55Limits are what counters name with the most jobs.
+// c55Counters are what may name a limit.
+var c55Counters = []struct {
+	series, name string
+	from         float64
+}{{busyShare, "the processors", c55Busy}, {waitsShare, "flushes of the log", c55Waits}}
+
+// c55Limits are what counters name with the most jobs, and did not while twice as many jobs still paid: a counter that
+// is at its bar while the pace grows does not stop it.
 func c55Limits(m *trial.Measurements) (names []string) {
-	most := c55Side(c55Jobs[len(c55Jobs)-1])
-	if stats.Median(m.Figures(most.at(judgedLatency, busyShare))) >= c55Busy {
-		names = append(names, "the processors")
-	}
-	if stats.Median(m.Figures(most.at(judgedLatency, waitsShare))) >= c55Waits {
-		names = append(names, "flushes of the log")
+	for _, counter := range c55Counters {
+		at := func(jobs int) bool {
+			return stats.Median(m.Figures(c55Side(jobs).at(judgedLatency, counter.series))) >= counter.from
+		}
+		if at(c55Jobs[len(c55Jobs)-1]) && !slices.ContainsFunc(c55Paying(m), at) {
+			names = append(names, counter.name)
+		}
 	}
 	return names
+}
+
+// c55Paying are the numbers of jobs of which twice as many still make the pace grow.
+func c55Paying(m *trial.Measurements) (all []int) {
+	for i, n := range c55Jobs[:len(c55Jobs)-1] {
+		if more := c55Jobs[i+1]; stats.Median(m.Figures(c55Side(more).at(judgedLatency, pace))) >=
+			c55Stops*stats.Median(m.Figures(c55Side(n).at(judgedLatency, pace))) {
+			all = append(all, n)
+		}
+	}
+	return all
 }

@@ -10,11 +10,12 @@ import (
 // Experiments lists the experiments of this package; a new one is registered here.
 func Experiments() []site.Experiment {
 	return []site.Experiment{
-		{Claim: "C20", On: site.OnSlowDisk, Declare: asynchronousRewriting},
-		{Claim: "C21", On: site.OnSlowDisk, Declare: moreJobs},
+		{Claim: "C20", On: site.OnSlowDisks, Declare: asynchronousRewriting},
+		{Claim: "C21", On: site.OnSlowDisks, Declare: moreJobs},
 		{Claim: "C24", On: site.OneCluster, Declare: largerStatements},
 		{Claim: "C26", On: site.OnOwnCluster(cluster.Spec{Memory: "25%"}), Declare: halfDoneGroups},
 		{Claim: "C27", On: site.OnSlowDisk, Declare: logBuffer},
+		{Claim: "C28", On: site.OnSlowDisk, Declare: longTransactions},
 		{Claim: "C55", On: site.OnSlowDisk, Declare: untilItBreaks},
 	}
 }

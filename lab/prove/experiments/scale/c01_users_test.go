@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/ground/host/machine"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
+	"plimsoll/lab/run/result"
 )
 
 func TestC01_PlanGrowsWithWhatIsAskedFor(t *testing.T) {
@@ -23,11 +25,26 @@ func TestC01_RateLimitIsThePoissonOne(t *testing.T) {
 	for rate, within := range map[float64]bool{23.971: false, 23.974: true} {
 		e := Experiments()[0]
 		f := sitetest.Answered(t, site.Bench{}, e, c01Plant(0.95, rate), 0)
-		if got := f.Verdict == claims.Confirmed; got != within {
+		if got := f.Verdict == claims.SmallScale; got != within {
 			t.Errorf("%v operations/s: %s, %s", rate, f.Verdict, f.Measured)
 		}
 	}
 	if math.Abs(c01ClaimedRate(claimedUsers/2)-claimedRate/2) > 1e-9 {
 		t.Error("half of the users are not to make half of the rate")
+	}
+}
+
+// Half of two cores at ten operations a second is a tenth of a core-second for each.
+func TestC01_WeightOfAnOperation(t *testing.T) {
+	database, workers := 0.3, 0.2
+	two := machine.Machine{Facts: machine.Facts{Cores: 2}}
+	r := &result.Result{OpsPerS: 10, Conditions: result.Conditions{Machine: two,
+		CPU: result.CPU{Database: &database, Workers: &workers}}}
+	if w := operationWeight(r); math.Abs(w-0.1) > 1e-9 {
+		t.Errorf("%v core-seconds", w)
+	}
+	r.Conditions.CPU.Workers = nil
+	if w := operationWeight(r); w != 0 {
+		t.Errorf("%v core-seconds without those of workers on another machine", w)
 	}
 }

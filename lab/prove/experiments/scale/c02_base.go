@@ -102,7 +102,8 @@ func largeBase(b site.Bench, s *site.Site) trial.Trial {
 					"was written"},
 				{Name: checkBooks, Want: "the audit finds nothing", Refuted: "the books are wrong"},
 			},
-			Criteria: large.proportions(),
+			Direction: large.proportions(),
+			Situation: []trial.Condition{site.ScaleOf(large.scale)},
 		},
 		Conditions: c02Conditions(small, large),
 	}
@@ -113,7 +114,7 @@ func c02Conditions(small, large baseSide) []claims.Condition {
 		{Name: "base", Text: fmt.Sprintf("filled by 'plimsoll fill' at scale %.4g and %.4g with %d parallel streams, "+
 			"each in a database of its own that is dropped afterwards (report: %s documents, about 1 TB)", large.scale,
 			small.scale,
-			site.Clients,
+			site.Streams,
 			human.Thousands(fill.ReportedTotal()))},
 		{Name: "invoices", Text: "one for each sale and purchase; the remaining ones are for advance payments"},
 		{Name: "movements", Text: fmt.Sprintf("each document has movements in every register of its type; the audit "+

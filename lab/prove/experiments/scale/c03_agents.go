@@ -81,14 +81,18 @@ func loadFromAgents(b site.Bench, s *site.Site) trial.Trial {
 				{Name: checkSessions, Want: "the agents have all sessions"},
 				{Name: checkRecount, Want: "every turn is recounted identically"}},
 			Requires: []trial.Criterion{{Of: scores, Confirm: trial.Measured()}},
-			Criteria: []trial.Criterion{
+			Direction: []trial.Criterion{
 				{Of: trial.Computed{As: "operations made by only one side, in %", Formula: aloneShare,
 					Format: "%.2g"}, Confirm: trial.AtMost(100 * c03Elsewhere),
-					Refute: trial.Above(100 * c03Elsewhere)},
+					Refute: trial.Above(100 * c03Elsewhere), Anywhere: true},
 				{Of: scores, Confirm: trial.Within(1-c03Margin, 1+c03Margin), Refute: trial.Outside(1-c03Margin,
-					1+c03Margin)},
-				{Of: trial.Known{As: "sessions", Value: float64(load.users)}, Confirm: trial.AtLeast(c03Claimed),
-					Unless: "--users requested fewer"},
+					1+c03Margin), Anywhere: true},
+			},
+			Situation: []trial.Condition{
+				{Of: trial.Known{As: "sessions", Value: float64(load.users)}, Report: human.Thousands(c03Claimed),
+					Met: trial.AtLeast(c03Claimed)},
+				trial.Absent("machines that make the load", fmt.Sprint(c03Machines), "this one, which has the "+
+					"database, too"),
 			},
 		},
 		Conditions: load.conditions(),

@@ -99,8 +99,14 @@ func sessionData(b site.Bench, s *site.Site) trial.Trial {
 			"with the rest in files", human.Thousands(load.sessions), human.Thousands(load.bytes/1000)),
 		Overhead: 20 * time.Second,
 		Parts:    []trial.Part{part},
-		Rules: trial.Rules{Criteria: []trial.Criterion{trial.Smaller(fewer(tenthInMemory)),
-			{Of: fewer(halfInMemory), Confirm: trial.Below(1)}}},
+		Rules: trial.Rules{Direction: []trial.Criterion{trial.Smaller(fewer(tenthInMemory)),
+			{Of: fewer(halfInMemory), Confirm: trial.Below(1)}},
+			Situation: []trial.Condition{
+				{Of: trial.Known{As: "sessions", Value: float64(load.sessions)},
+					Report: human.Thousands(c04ClaimedSessions), Met: trial.AtLeast(c04ClaimedSessions)},
+				trial.Absent("session data used by the application", "the ERP's own",
+					"sessions that only read and write their values"),
+			}},
 		Conditions: []claims.Condition{
 			{Name: "sessions", Text: fmt.Sprintf("%s with %s kB each in %d values, %.2f GB in all (report: %s, 25 "+
 				"GB); each turn starts a worker process of its own, logs all sessions in and fills their data",

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/host/machine"
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/load"
@@ -90,9 +92,21 @@ func (b Bench) BaseScale(usual, full float64) float64 {
 		}
 		return float64(b.Documents) / float64(reported)
 	case b.Full:
-		return full
+		return fitting(full, usual)
 	}
 	return usual
+}
+
+// fittingShare of the free disk is what a base may take: it is copied, and what is written to the log comes on top.
+const fittingShare = 0.25
+
+// fitting is as much of a scale as the disk has room for, and no less than the usual one.
+func fitting(scale, usual float64) float64 {
+	facts, err := machine.Read(dirs.State())
+	if err != nil {
+		return usual
+	}
+	return max(usual, min(scale, fill.ScaleOf(int64(float64(facts.DiskFreeBytes)*fittingShare))))
 }
 
 // TurnsOf is the criterion that turns are long enough for a verdict.

@@ -10,8 +10,11 @@ import (
 	"plimsoll/lab/stats"
 )
 
-// Clients of the closed loops: as many as the smallest machine has cores, so that the server is busy without a queue.
-const Clients = 2
+// Clients of the closed loops: no claim about a load is judged with fewer.
+const Clients = SessionsLeast
+
+// Streams that fill and audit bases: as many as the smallest machine has cores.
+const Streams = 2
 
 // Figures of closed loops.
 const (

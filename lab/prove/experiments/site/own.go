@@ -74,7 +74,7 @@ func (o *OwnCluster) Running(ctx context.Context, options cluster.StartOptions, 
 // Filled makes a base in it, at a fraction of the report's scale.
 func (o *OwnCluster) Filled(ctx context.Context, scale float64) (base *SeparateBase, err error) {
 	err = o.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
-		base, err = FillSeparate(ctx, c, scale, Clients)
+		base, err = FillSeparate(ctx, c, scale, Streams)
 		return err
 	})
 	return base, err

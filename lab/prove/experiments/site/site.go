@@ -23,7 +23,8 @@ type Site struct {
 	Cluster    *cluster.Cluster
 	Rig        *system.Rig
 	Servers    *Engines
-	Disk       *slowDisk
+	Disk       *SlowDisk
+	Disks      map[string]*SlowDisk // by engine
 	Own        *OwnCluster
 	conditions []claims.Condition
 	// postmasters that are no children of this process: their work is the system's.

@@ -16,27 +16,47 @@ import (
 	"plimsoll/lab/system"
 )
 
-// slowDisk is a cluster of the experiment's own whose flushes take at least a known time. A part of the experiment
+// SlowDisk is a cluster of the experiment's own whose flushes take at least a known time. A part of the experiment
 // starts it; it is removed at the end.
-type slowDisk struct{ cluster *cluster.Cluster }
+type SlowDisk struct{ cluster *cluster.Cluster }
 
 // OnSlowDisk makes the cluster; parts start it.
 var OnSlowDisk = Place{openSlowDisk, newEngine}
 
-func openSlowDisk(ctx context.Context, b Bench, s *Site) error {
-	b.say("creating a temporary cluster for the experiment")
-	c, remove, err := system.Temporary(ctx, b.Clusters, "prove-log",
-		cluster.Spec{Engine: b.Engine, Memory: "25%", SocketOnly: true})
-	if err != nil {
-		return err
+// OnSlowDisks makes one of each flavour.
+var OnSlowDisks = Place{openSlowDisks, oursEngine}
+
+func openSlowDisk(ctx context.Context, b Bench, s *Site) (err error) {
+	s.Disk, err = s.slowDisk(ctx, b, "prove-log", b.Engine)
+	return err
+}
+
+func openSlowDisks(ctx context.Context, b Bench, s *Site) (err error) {
+	s.Disks = map[string]*SlowDisk{}
+	for _, v := range []Variant{Stock, Ours} {
+		if s.Disks[v.Engine], err = s.slowDisk(ctx, b, "prove-log-"+v.Engine, v.Engine); err != nil {
+			return fmt.Errorf("bring up %s: %w", v.Engine, err)
+		}
 	}
-	s.Disk = &slowDisk{c}
-	s.atEnd(remove)
 	return nil
 }
 
+func (s *Site) slowDisk(ctx context.Context, b Bench, name, engine string) (*SlowDisk, error) {
+	b.say("creating a temporary cluster for the experiment")
+	c, remove, err := system.Temporary(ctx, b.Clusters, name,
+		cluster.Spec{Engine: engine, Memory: "25%", SocketOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	s.atEnd(remove)
+	return &SlowDisk{c}, nil
+}
+
+// Cluster whose flushes are slow.
+func (d *SlowDisk) Cluster() *cluster.Cluster { return d.cluster }
+
 // Start the server with this flush latency until the part ends. Its title tells what a lone commit takes.
-func (d *slowDisk) Start(ctx context.Context, r *trial.Record, title string, latency time.Duration,
+func (d *SlowDisk) Start(ctx context.Context, r *trial.Record, title string, latency time.Duration,
 	settings ...profile.Setting) (dsn string, err error) {
 	p, err := d.cluster.Start(ctx, cluster.StartOptions{Settings: settings, FlushLatency: latency})
 	if err != nil {
@@ -56,7 +76,7 @@ func (d *slowDisk) Start(ctx context.Context, r *trial.Record, title string, lat
 	return dsn, err
 }
 
-func (d *slowDisk) describe(ctx context.Context, r *trial.Record, dsn string) error {
+func (d *SlowDisk) describe(ctx context.Context, r *trial.Record, dsn string) error {
 	look, err := postgres.Inspect(ctx, dsn)
 	if err != nil {
 		return err

@@ -35,9 +35,14 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 	return trial.Trial{
 		Text:  "all processes of a server stop for 400 ms each second, or do not: does the diagnosis blame the server?",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
-		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: []trial.Criterion{
+		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Direction: []trial.Criterion{
 			{Of: everyFreeze(frozen), Confirm: trial.AtLeast(freezesLeast), Refute: trial.Below(1)},
-			{Of: everyFreeze(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)},
+			{Of: everyFreeze(running), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1), Anywhere: true},
+		}, Situation: []trial.Condition{
+			trial.Absent("freezes", "15 s, at random", "0.4 s, one a second"),
+			trial.Absent("threads that restore costs", "20, three times slower, and 50, eleven times",
+				"users of the lab's load"),
+			trial.Absent("a setting that is on while its library is not loaded", "found", "not planted"),
 		}},
 		Conditions: []claims.Condition{{Name: "freeze", Text: "by SIGSTOP and SIGCONT (report: at random, for 15 s). " +
 			"The claim's other half, a setting whose library is not loaded, is found by 'plimsoll advise'"}},

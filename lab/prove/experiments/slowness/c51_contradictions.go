@@ -51,7 +51,7 @@ func contradictions(b site.Bench, _ *site.Site) trial.Trial {
 	return trial.Trial{
 		Text:  "faults that each make two measurements disagree, and a load without a fault",
 		Parts: []trial.Part{part}, Overhead: 2 * between,
-		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: criteria},
+		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Direction: criteria},
 		Conditions: []claims.Condition{{Name: "figures", Text: "1 if the contradiction is shown, 0 if not; 'plimsoll " +
 			"diagnose' prints the measurements of each pair, what they exclude, and the next command"}},
 	}

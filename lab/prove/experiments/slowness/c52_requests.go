@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"plimsoll/ground/host/dirs"
@@ -25,6 +26,8 @@ const (
 	sideBySide = 100
 	// limitBy is the share by which a found limit may differ from the planted one.
 	limitBy = 0.25
+	// reportedLimit is the report's.
+	reportedLimit = 64
 )
 
 // limits that are planted; 0: none.
@@ -74,7 +77,9 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 		Text: fmt.Sprintf("%d random reads at once that bypass the page cache, through planted limits of outstanding "+
 			"requests", sideBySide),
 		Overhead: 10 * time.Second, Parts: []trial.Part{part},
-		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Criteria: criteria},
+		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Direction: criteria,
+			Situation: []trial.Condition{{Of: trial.Known{As: "largest planted limit",
+				Value: float64(slices.Max(limits))}, Report: "64", Met: trial.AtLeast(reportedLimit)}}},
 		Conditions: []claims.Condition{
 			{Name: "limit", Text: "found where less than 80 % of the requested reads are under way at the device, by " +
 				"Little's law; the device's percentage of busy time is not used"},

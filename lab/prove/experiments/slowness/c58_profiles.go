@@ -62,7 +62,7 @@ func subtractedProfiles(b site.Bench, _ *site.Site) trial.Trial {
 	return trial.Trial{
 		Text:  "the profile of a good system is subtracted from those of slow ones, in time per transaction",
 		Parts: []trial.Part{part}, Overhead: 3 * between,
-		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Criteria: criteria},
+		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Direction: criteria},
 		Conditions: []claims.Condition{{Name: "profile", Text: "milliseconds per transaction in each class of the " +
 			"ledger; percentages would add up to 100 % for both systems and hide what grew"}},
 	}

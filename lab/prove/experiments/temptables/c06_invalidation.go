@@ -67,9 +67,9 @@ func unsentInvalidations(b site.Bench, s *site.Site) trial.Trial {
 			"flavours: invalidation messages sent, and processor time of the idle sessions", c06Cycles, c06Idle),
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{part},
-		Rules: trial.Rules{Criteria: []trial.Criterion{
+		Rules: trial.Rules{Direction: []trial.Criterion{
 			{Of: trial.Every{Of: trial.At(site.Ours.Name, messagesSent)}, Confirm: trial.AtMost(0),
-				Refute: trial.Above(0)},
+				Refute: trial.Above(0), Anywhere: true},
 			{Of: trial.Every{Of: trial.At(site.Stock.Name, messagesSent)}, Confirm: trial.Above(0),
 				Unless: "nothing was counted"},
 			{Of: trial.Gap{Of: trial.At(site.Ours.Name, idleTime), Times: 1, To: trial.At(site.Stock.Name, idleTime)},

@@ -82,8 +82,8 @@ func skippedLocks(b site.Bench, s *site.Site) trial.Trial {
 			"flavours, and the rate of such cycles with these locks and without, by 1 and %d clients", manyClients),
 		Overhead: 30 * time.Second,
 		Parts:    []trial.Part{held, speed},
-		Rules: trial.Rules{StoppedRefutes: true, Criteria: []trial.Criterion{
-			{Of: shared("ours"), Confirm: trial.AtMost(0), Refute: trial.Above(0)},
+		Rules: trial.Rules{StoppedRefutes: true, Direction: []trial.Criterion{
+			{Of: shared("ours"), Confirm: trial.AtMost(0), Refute: trial.Above(0), Anywhere: true},
 			{Of: shared("stock"), Confirm: trial.Above(0), Unless: "nothing was counted"},
 		}},
 		Conditions: []claims.Condition{

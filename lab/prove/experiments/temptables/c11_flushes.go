@@ -87,7 +87,7 @@ func unflushedCommits(b site.Bench, s *site.Site) trial.Trial {
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{
 			Requires: measured,
-			Criteria: []trial.Criterion{
+			Direction: []trial.Criterion{
 				{Of: flushes(c11Durable), Confirm: trial.AtLeast(c11Each), Refute: trial.SomeBelow(c11Each)},
 				{Of: flushes(c11RealCatalog), Confirm: trial.Below(c11None), Refute: trial.AtLeast(c11None)},
 				{Of: flushes(c11Ours), Confirm: trial.Below(c11None), Refute: trial.AtLeast(c11None)},

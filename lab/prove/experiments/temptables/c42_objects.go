@@ -33,12 +33,15 @@ const (
 func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 	part := trial.Part{Rounds: b.Rounds(c42Rounds), Turn: b.Turn(c42Turn), Series: []trial.Series{
 		{Name: waitTime, Unit: "s in 30 s"}, {Name: catalogRows, Unit: "per loop"}, {Name: hotShare, Unit: "%"},
-		{Name: tempShare, Unit: "%"}}}
+		{Name: tempShare, Unit: "%"}, trial.BusySeries}}
+	capacity := capacities{}
+	part.Open = func(ctx context.Context, r *trial.Record) error { return capacity.measure(ctx, s, r) }
 	stories := map[string]string{}
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		part.Sides = append(part.Sides, trial.Side{Name: v.Name,
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				p, err := cycle(loopWithIndex.workload, loopWithIndex.clients, part.Turn)
+				p.rate = max(1, int(c40Share*float64(capacity[v.Name])))
 				return func(ctx context.Context, _ int) (f trial.Figures, err error) {
 					f, stories[v.Name], err = countWaits(ctx, s.Servers, v, p)
 					return f, err
@@ -66,12 +69,14 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 		},
 	}
 	t.ByEngine(func(engine string) trial.Rules {
-		return trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, c42Turn)}, Criteria: []trial.Criterion{
+		return trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, c42Turn)}, Direction: []trial.Criterion{
 			{Of: trial.Every{Of: trial.At(engine, hotShare), Unit: "%"}, Confirm: trial.AtLeast(c42Hot),
 				Refute: trial.Below(c42Hot)},
 			{Of: trial.Every{Of: trial.At(engine, tempShare), Unit: "%"}, Confirm: trial.AtLeast(c42Hot),
 				Refute: trial.Below(c42Hot)},
-		}}
+		}, Situation: append(site.WithRoom(trial.At(engine, trial.Busy)),
+			trial.Absent("objects told by the waits for them", "pages of system tables", "by the rows written to "+
+				"catalogs: the server does not show which page a session waits for"))}
 	}, site.Stock.Name, site.Ours.Name)
 	return t
 }

@@ -51,12 +51,12 @@ func settingOffAndOn(b site.Bench, s *site.Site) trial.Trial {
 		Text: fmt.Sprintf("a temp table is created, used and dropped again and again with %s off, off once more, and "+
 			"on", site.MemoryCatalog), Overhead: 30 * time.Second,
 		Parts: []trial.Part{part},
-		Rules: trial.Rules{Criteria: []trial.Criterion{
+		Rules: trial.Rules{Direction: []trial.Criterion{
 			{Of: against(c43Again), Confirm: trial.Within(1/c43Margin, c43Margin),
 				Refute: trial.Outside(1/c43Margin, c43Margin), Unless: "the same setting differs from itself"},
 			{Of: against(c43On), Confirm: trial.Outside(1/c43Margin, c43Margin),
 				Refute: trial.Within(1/c43Margin, c43Margin), Unless: "the setting shows no effect"},
-		}},
+		}, Situation: []trial.Condition{site.AtWork(site.Clients, "the threads of C40")}},
 		Conditions: []claims.Condition{
 			{Name: "load", Text: fmt.Sprintf("cycles of a temp table of 10 columns by %d clients; the setting is one "+
 				"whose effect C12 measures", site.Clients)},

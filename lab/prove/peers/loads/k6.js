@@ -4,19 +4,25 @@ import { sleep } from 'k6';
 
 const users = Number(__ENV.USERS);
 const think = Number(__ENV.THINK);
+const rate = Number(__ENV.RATE);
 
 export const options = {
   // What k6's documentation advises for large loads.
   discardResponseBodies: true,
-  summaryTrendStats: ['avg', 'med', 'p(95)', 'p(99)'],
+  summaryTrendStats: ['avg', 'med', 'p(95)', 'p(99)', 'max'],
   scenarios: {
-    load: {
-      executor: 'ramping-vus', startVUs: 0, gracefulStop: '1s', gracefulRampDown: '0s',
-      stages: [
-        { duration: '0s', target: users },
-        { duration: `${__ENV.SECONDS}s`, target: users },
-      ],
-    },
+    load: rate > 0
+      ? {
+          executor: 'constant-arrival-rate', rate, timeUnit: '1s', duration: `${__ENV.SECONDS}s`,
+          preAllocatedVUs: users, maxVUs: users, gracefulStop: '5s',
+        }
+      : {
+          executor: 'ramping-vus', startVUs: 0, gracefulStop: '1s', gracefulRampDown: '0s',
+          stages: [
+            { duration: '0s', target: users },
+            { duration: `${__ENV.SECONDS}s`, target: users },
+          ],
+        },
   },
 };
 

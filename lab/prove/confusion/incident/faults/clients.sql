@@ -57,7 +57,6 @@ SELECT {items.name}, {items.price} FROM {items} WHERE {items.id} = :id;
 -- fault pool-too-small
 -- does: many users share a connection or two, and wait in the program
 -- from: documentation of connection pools; the formula for their size
--- unseen
 -- direct
 -- standby
 -- draw users: 12 24
@@ -75,7 +74,6 @@ SELECT count(*), sum({orders.total}) FROM {orders} WHERE {orders.day} BETWEEN :d
 -- fault results-read-slowly
 -- does: a program works on each row before it reads the next, with the statement open
 -- from: PostgreSQL's documentation on the wait event ClientWrite
--- unseen
 -- draw slow: 8 25
 -- right: large-results|read(s)? .*(slow|late)|results? .*client|ClientWrite|clients? read
 -- half: @gaps
@@ -91,7 +89,6 @@ SELECT {orders.id}, {orders.note}, repeat({orders.note}, 8) FROM {orders} WHERE 
 -- fault exception-block-for-each-row
 -- does: a function catches an error for each row instead of asking whether it would happen
 -- from: PostgreSQL's documentation: a block with EXCEPTION is dearer to enter and to leave
--- unseen
 -- draw rows: 60 200
 -- right: exception|subtrans|savepoint|caught
 -- half: function|@long|bulk-writing|log-flush
@@ -124,7 +121,6 @@ END $$;
 -- fault subtransactions-overflow
 -- does: a long transaction has thousands of subtransactions, and readers look each of them up
 -- from: incident reports of GitLab; PostgreSQL's documentation on pg_subtrans
--- unseen
 -- draw steps: 3000 8000
 -- right: subtrans|savepoint|subxact|exception block
 -- half: inner-locks|held-horizon|horizon|snapshot|long transaction|idle|@long

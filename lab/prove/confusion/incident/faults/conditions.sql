@@ -20,7 +20,6 @@ SELECT count(*) FROM {orders} WHERE {orders.customer}::text = :id;
 -- fault function-on-column
 -- does: a release searches addresses whatever their case, by a function of the column
 -- from: PostgreSQL's documentation on indexes on expressions
--- unseen
 -- standby
 -- draw clients: 2 4
 -- right: \bfunction on|function.*(column|index)|expression|lower\(|(existing|own) index|index.*(not|never) used
@@ -56,7 +55,6 @@ ANALYZE {customers};
 -- fault operator-class-without-patterns
 -- does: the index of a search by beginnings was made again without its operator class
 -- from: PostgreSQL's documentation on operator classes, text_pattern_ops
--- unseen
 -- standby
 -- draw clients: 2 4
 -- right: operator class|opclass|pattern_ops|collation|(existing|own) index|index.*(not|never) used
@@ -95,7 +93,6 @@ SELECT count(*) FROM {customers} WHERE {customers.name} LIKE '%' || substr(md5(:
 -- fault brin-on-scattered-values
 -- does: to save space an index became BRIN, whose ranges of pages hold every value
 -- from: PostgreSQL's documentation on BRIN and the correlation of values and pages
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: \bbrin\b|(existing|own) index|index.*(not|never|hardly|useless)
@@ -174,7 +171,6 @@ SELECT {orders.id}, {orders.total} FROM {orders} WHERE {orders.id} > :from ORDER
 -- fault order-by-random
 -- does: "a product of the day" sorts the table by random numbers to take one row
 -- from: PostgreSQL's mailing lists on ORDER BY random()
--- unseen
 -- standby
 -- draw clients: 2 4
 -- right: random|\bsorts?\b

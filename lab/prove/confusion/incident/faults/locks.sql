@@ -30,7 +30,6 @@ COMMIT;
 -- fault advisory-lock-queue
 -- does: a program serializes all its branches by one advisory lock
 -- from: PostgreSQL's documentation on advisory locks
--- unseen
 -- draw key: 1000 900000
 -- draw clients: 5 9
 -- draw work: 3 8
@@ -84,14 +83,14 @@ COMMIT;
 -- half: @locks
 -- never: clients locks idle-locks
 -- effect: time order 1.8
--- work order clients={#clients} think=20ms
-\set item random(1, 3)
+-- work order clients={#clients} think=10ms
+\set item random(1, 2)
 \sleep {#call} ms
 BEGIN;
 UPDATE {items} SET {items.stock} = {items.stock} - 1 WHERE {items.id} = :item;
 COMMIT;
--- bad order clients={#clients} think=20ms
-\set item random(1, 3)
+-- bad order clients={#clients} think=10ms
+\set item random(1, 2)
 BEGIN;
 UPDATE {items} SET {items.stock} = {items.stock} - 1 WHERE {items.id} = :item;
 \sleep {#call} ms
@@ -117,7 +116,6 @@ ROLLBACK PREPARED '{~transfer}';
 -- fault refresh-locks-readers
 -- does: a materialized view is refreshed again and again, not concurrently
 -- from: PostgreSQL's documentation on REFRESH MATERIALIZED VIEW
--- unseen
 -- draw pause: 40 150
 -- right: refresh|materiali[sz]ed view|lock-contention
 -- half: @locks|maintenance|@long
@@ -202,7 +200,6 @@ COMMIT;
 -- fault guessed-numbers
 -- does: a program guesses a free number and tries again when it is taken
 -- from: reports on storms of unique violations
--- unseen
 -- draw clients: 2 4
 -- right: roll(ed )?back|abort|unique|duplicate|errors?|retr(y|ies)|23505
 -- half: @gaps|statements per transaction

@@ -43,7 +43,6 @@ ALTER TABLE {orders} ENABLE ROW LEVEL SECURITY;
 -- fault function-for-each-row
 -- does: a join became a call of a function for each row
 -- from: PostgreSQL's documentation on function volatility and inlining
--- unseen
 -- standby
 -- draw rows: 100 400
 -- right: function
@@ -90,7 +89,6 @@ DROP INDEX {schema}.{~by_parent};
 -- fault select-star-with-toast
 -- does: a list reads all columns, one of which is a document kept out of line
 -- from: PostgreSQL's documentation on TOAST
--- unseen
 -- standby
 -- draw page: 10 25
 -- right: toast|wide|large-results|select \*|out of line
@@ -135,7 +133,6 @@ SELECT count(*) FROM {forms} WHERE (doc ->> 'kind')::int = :kind;
 -- fault gin-pending-list
 -- does: a GIN index collects what is written in a list that each search reads
 -- from: PostgreSQL's documentation on GIN's fast update and its pending list
--- unseen
 -- draw pending: 20000 40000
 -- right: \bgin\b|pending|fastupdate
 -- half: @long|(existing|own) index|missing-index
@@ -158,7 +155,6 @@ INSERT INTO {labels} SELECT n, ARRAY[n % 997, n % 991, n % 983, n % 977] FROM ge
 -- fault no-visible-pages
 -- does: a table that vacuum was told to leave alone is read row by row behind an index that has it all
 -- from: PostgreSQL's documentation on index-only scans and the visibility map
--- unseen
 -- standby
 -- draw rows: 1500 4000
 -- right: visib|heap fetches|index.only|dead-rows|dead rows|vacuum

@@ -3,7 +3,6 @@ The server as a whole: the log, checkpoints, vacuum, standbys, slots, and what i
 -- fault random-keys
 -- does: keys became random, so each insert touches another page of the index and writes it whole
 -- from: PostgreSQL's mailing lists on random UUIDs and full-page images
--- unseen
 -- apart
 -- draw rows: 15 40
 -- right: random|uuid|full.page|page images
@@ -35,11 +34,13 @@ CHECKPOINT;
 -- effect: per-step booking 1.5 SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')
 -- before
 CREATE TABLE {accounts} (id int PRIMARY KEY, amount int NOT NULL, note text NOT NULL) WITH (fillfactor = 60);
-INSERT INTO {accounts} SELECT n, 0, md5(n::text) FROM generate_series(1, 60000) n;
+INSERT INTO {accounts} SELECT n, 0, md5(n::text) FROM generate_series(1, 200000) n;
 ANALYZE {accounts};
 -- work booking clients=3 think=20ms
-\set part random(0, 119)
-UPDATE {accounts} SET amount = amount + 1 WHERE id % 120 = :part;
+\set part random(1, 1990)
+UPDATE {accounts} SET amount = amount + 1 WHERE id = ANY (ARRAY(SELECT :part + n * 2000 FROM generate_series(0, 98) n));
+-- plant
+CHECKPOINT;
 
 -- fault autovacuum-too-eager
 -- does: after an incident a table's autovacuum was set to run at every change, with statistics as fine as can be
@@ -96,7 +97,6 @@ UPDATE {items} SET {items.stock} = {items.stock} - 1 WHERE {items.id} = :item;
 -- fault standby-applies-late
 -- does: commits wait until the standby has applied them, and its replay is paused again and again
 -- from: PostgreSQL's documentation on remote_apply and recovery conflicts
--- unseen
 -- apart
 -- draw pause: 60 200
 -- right: standby|sync(hronous)?.?rep|replay|remote_apply|replica
@@ -163,9 +163,9 @@ ALTER ROLE {role} IN DATABASE {database} SET log_min_duration_statement = 0;
 -- never: settings
 -- effect: time report 1.25
 -- work report clients={#clients} think=20ms
-\set day random(1, 900)
-SELECT count(*), sum(o.{orders.total}) FROM {orders} o JOIN {customers} c ON c.{customers.id} = o.{orders.customer}
-    WHERE o.{orders.day} BETWEEN :day AND :day + 4;
+\set id random(1, 4500)
+SELECT count(*), sum({items.stock}) FROM {items} CROSS JOIN generate_series(1, 40) WHERE {items.id} BETWEEN :id AND :id
+    + 400;
 -- plant
 ALTER ROLE {role} IN DATABASE {database} SET session_preload_libraries = 'auto_explain';
 ALTER ROLE {role} IN DATABASE {database} SET auto_explain.log_min_duration = 0;
