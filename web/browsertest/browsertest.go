@@ -47,6 +47,14 @@ type Visit struct {
 // Open goes to a page in a browser of its own, which ends with the test.
 func Open(t *testing.T, url string) *Visit {
 	t.Helper()
+	v := begin(t)
+	v.Do(t, chromedp.Navigate(url))
+	return v
+}
+
+// begin starts a browser.
+func begin(t *testing.T) *Visit {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path(t)), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
@@ -61,7 +69,7 @@ func Open(t *testing.T, url string) *Visit {
 	if err := chromedp.Run(ctx); err != nil { // the browser lives as long as the context that it is begun with
 		t.Fatal(err)
 	}
-	v.Do(t, network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(url))
+	v.Do(t, network.Enable(), log.Enable(), runtime.Enable())
 	return v
 }
 

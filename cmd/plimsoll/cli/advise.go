@@ -24,6 +24,7 @@ type adviseOptions struct {
 	watch                   time.Duration
 	apply                   []string
 	all, yes, revert, check bool
+	details                 bool
 	compareArgs             []string // after --
 }
 
@@ -83,8 +84,9 @@ and started again.`,
 	fs.BoolVar(&o.yes, "yes", false, "do not ask for confirmation")
 	fs.BoolVar(&o.revert, "revert", false, "undo all that was applied to this database")
 	fs.BoolVar(&o.check, "check", false, "compare before with after, and print expected against actual gain")
+	fs.BoolVar(&o.details, "details", false, "print evidence, mechanism, proof and the way back of each")
 	a.targetFlags(c, &o.target)
-	config.FlagOnly(fs, "for", "run", "html", "apply", "all", "yes", "revert", "check")
+	config.FlagOnly(fs, "details", "for", "run", "html", "apply", "all", "yes", "revert", "check")
 	c.MarkFlagsMutuallyExclusive("for", "run")
 	c.MarkFlagsMutuallyExclusive("apply", "all", "revert", "check")
 }
@@ -133,14 +135,18 @@ func (a *app) advise(ctx context.Context, o adviseOptions) error {
 	case stopped == nil && (o.all || len(o.apply) > 0):
 		return a.adviseApply(ctx, applier, r, o)
 	}
-	return errors.Join(stopped, a.showAdvice(r, o.html))
+	return errors.Join(stopped, a.showAdvice(r, o))
 }
 
-func (a *app) showAdvice(r *advise.Report, page string) error {
-	if err := a.answer(r, r.Text); err != nil {
+func (a *app) showAdvice(r *advise.Report, o adviseOptions) error {
+	text := r.Summary
+	if o.details {
+		text = r.Text
+	}
+	if err := a.answer(r, text); err != nil {
 		return err
 	}
-	return kept.Page(page).Write(r.HTML)
+	return kept.Page(o.html).Write(r.HTML)
 }
 
 // applierFor is the applier for the chosen server; it can restart a local cluster.

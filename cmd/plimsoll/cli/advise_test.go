@@ -26,6 +26,10 @@ func TestAdvise(t *testing.T) {
 	const id = "autovacuum:public.quiet"
 	t.Run("PrintsAReport", func(t *testing.T) {
 		o := plimsoll(t, "advise", "--dsn", dsn)
+		if o.want(t, ExitOK); !strings.Contains(o.stdout, "2 HARMFUL") || strings.Contains(o.stdout, "UNAVAILABLE") {
+			t.Errorf("want the summary, got:\n%s", o.stdout)
+		}
+		o = plimsoll(t, "advise", "--dsn", dsn, "--details")
 		o.want(t, ExitOK)
 		// The server of tests has no fsync.
 		for _, want := range []string{"fsync = off is harmful, whatever it gains", id, "NOTHING TO DO", "UNAVAILABLE"} {

@@ -21,7 +21,7 @@ import (
 type auditOptions struct {
 	target
 	digest, all, sinceClean bool
-	list                    bool
+	list, details           bool
 	load                    string
 	sample                  string
 	seed, connections       int
@@ -49,6 +49,8 @@ point in the database. --since-clean starts there: it reads each table once or t
 what was written, changed or deleted since, and checks those documents and months; balances are
 always checked in full. If there is no clean point, or the base was restored since, it says so
 and checks everything.
+
+Clean books take one line; --details says what was checked and what cannot be derived.
 
 --sample checks a share of all documents and keys, the same for the same seed. It
 prints the probability of finding a single wrong one, and stores no clean point.
@@ -81,6 +83,7 @@ same documents, movements, totals and entries, in any order and with any documen
 	config.Count(fs, &o.examples, "examples", audit.ExamplesMax, 1, mostOfAnything,
 		"most violations of each invariant to list; all are counted")
 	fs.BoolVar(&o.list, "list", false, "list every invariant, not only the violated ones; --json always does")
+	fs.BoolVar(&o.details, "details", false, "also say what was checked, and what cannot be derived")
 	fs.BoolVar(&o.digest, "digest", false, "print the digest of the books too")
 	loadFlag(fs, &o.load, "which base: the ERP's, or that of a 1C server; of 1c+plain, 1c+extensions and 1c+memory "+
 		"the first has plain texts")
@@ -88,7 +91,7 @@ same documents, movements, totals and entries, in any order and with any documen
 	o.lag.add(fs)
 	a.targetFlags(c, &o.target)
 	c.MarkFlagsMutuallyExclusive("full", "since-clean", "sample")
-	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list", "load")
+	config.FlagOnly(fs, "full", "since-clean", "sample", "seed", "examples", "list", "load", "details")
 }
 
 // checkFilled refuses an incomplete base, and a database without a base: each missing table would be a violation.
@@ -166,7 +169,7 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if a.json {
 		err = a.emit(report)
 	} else {
-		err = a.showAudit(report, o.list)
+		err = a.showAudit(report, o.list, o.details)
 	}
 	if err != nil || report.Clean() {
 		return err

@@ -18,6 +18,7 @@ type claimView struct {
 	claims.Claim
 	Measured   *string            `json:"measured"` // null: never, on any machine
 	Verdict    claims.Verdict     `json:"verdict"`
+	Answers    *claims.Answers    `json:"answers,omitempty"` // that make the verdict; absent in results of before
 	Conditions []claims.Condition `json:"conditions"`
 	Figures    []claims.Figure    `json:"figures,omitempty"`
 	At         *time.Time         `json:"at,omitempty"`
@@ -58,10 +59,11 @@ func (a *app) claimViews(ctx context.Context, chosen []claims.Claim, o proveOpti
 	store, here, bench := claims.OpenStore(""), claims.Here(), a.benchNow(ctx, o)
 	views := []claimView{}
 	for _, c := range chosen {
-		v := claimView{Claim: c, Verdict: claims.NotYet, Conditions: []claims.Condition{}}
+		v := claimView{Claim: c, Conditions: []claims.Condition{}}
 		e, tested := experiments.For(c.ID)
+		v.Verdict = c.Unproven(tested)
 		if tested {
-			v.Verdict, v.plan = claims.NotRun, e.Plan(o.sizes())
+			v.plan = e.Plan(o.sizes())
 			v.TakesS, v.Rules = v.plan.Takes.Seconds(), v.plan.Rules
 		}
 		k, ok, err := store.Load(c.ID)
@@ -92,6 +94,7 @@ func (a *app) benchNow(ctx context.Context, o proveOptions) site.Bench {
 
 func (v *claimView) take(k claims.Record, elsewhere string) {
 	v.Measured, v.Verdict, v.Conditions, v.Figures = &k.Measured, k.Verdict, k.Conditions, k.Figures
+	v.Answers = k.Answers
 	v.At, v.TookS, v.Engine, v.Software, v.Machine = &k.At, k.TookS, k.Engine, k.Software, &k.Machine
 	v.Partial, v.OfOther = k.Partial, elsewhere
 }
@@ -120,28 +123,43 @@ func (v claimView) when() string {
 // tableOfClaims puts each claim's statement, what is claimed and what was measured one below the other: no terminal is
 // wide enough to put them side by side.
 func (a *app) tableOfClaims(views []claimView) {
-	counts := map[claims.Verdict]int{}
+	var tally claims.Tally
 	byID := map[string]claimView{}
 	for _, v := range views {
-		counts[v.Verdict]++
+		tally.Add(v.Verdict, v.OfOther != "")
 		byID[v.ID] = v
 	}
-	fmt.Fprintf(a.stdout, "%-5s %-12s  %s\n", "CLAIM", "VERDICT", "WHEN")
+	fmt.Fprintf(a.stdout, "%-5s %-*s  %s\n", "CLAIM", verdictWidth, "VERDICT", "WHEN")
 	for i, report := range claims.Reports {
 		fmt.Fprintf(a.stdout, "\nReport %c: %s\n", 'A'+i, report.Title)
 		for _, c := range report.Claims {
 			a.lineOf(byID[c.ID])
 		}
 	}
-	fmt.Fprintf(a.stdout, "\n%d claims: %d confirmed, %d refuted, %d inconclusive, %d not run, %d not yet\n",
-		len(views),
-		counts[claims.Confirmed], counts[claims.Refuted], counts[claims.Inconclusive], counts[claims.NotRun],
-		counts[claims.NotYet])
+	fmt.Fprint(a.stdout, "\n", report.Wrap(strings.Join(tally.Texts(), ", "),
+		fmt.Sprintf("%d claims: ", len(views)), "    "))
+}
+
+// verdictWidth of the table: of the longest words but one.
+const verdictWidth = 23
+
+func (v claimView) words() string { return v.Verdict.Words(v.Answers) }
+
+// painted leaves a stale verdict without colour: it counts for nothing.
+func (a *app) painted(v claimView, text string) string {
+	if v.OfOther != "" {
+		return text
+	}
+	return a.paint(v.Verdict, text)
 }
 
 func (a *app) lineOf(v claimView) {
 	const indent = 20
-	fmt.Fprintf(a.stdout, "%-5s %s  %s\n", v.ID, a.paint(v.Verdict, fmt.Sprintf("%-12s", v.Verdict)), v.when())
+	when := v.when()
+	if v.OfOther != "" {
+		when += "  stale"
+	}
+	fmt.Fprintf(a.stdout, "%-5s %s  %s\n", v.ID, a.painted(v, fmt.Sprintf("%-*s", verdictWidth, v.words())), when)
 	row := func(name, text string) {
 		fmt.Fprint(a.stdout, report.Wrap(text, fmt.Sprintf("%*s", indent, name), strings.Repeat(" ", indent)))
 	}
@@ -149,6 +167,9 @@ func (a *app) lineOf(v claimView) {
 	row("claimed   ", v.Claimed)
 	if v.TakesS > 0 {
 		row("takes     ", fmt.Sprintf("about %s: %s", human.Roughly(v.plan.Takes), v.plan.Text))
+	}
+	if v.NotHere != "" {
+		row("because   ", v.NotHere)
 	}
 	if v.Measured != nil {
 		row("measured  ", *v.Measured+v.marks())
@@ -164,7 +185,17 @@ func (a *app) showClaim(v claimView) {
 	if v.Measured != nil {
 		row("measured", *v.Measured)
 	}
-	fmt.Fprintf(a.stdout, "  verdict     %s%s\n", a.paint(v.Verdict, string(v.Verdict)), v.marks())
+	fmt.Fprintf(a.stdout, "  verdict     %s%s\n", a.painted(v, v.words()), v.marks())
+	if v.NotHere != "" {
+		row("because", v.NotHere)
+	}
+	if v.Answers != nil {
+		row("direction", string(v.Answers.Direction))
+		row("size", string(v.Answers.Size))
+		for i, met := range v.Answers.Situation {
+			row(map[bool]string{true: "situation"}[i == 0], met.Text())
+		}
+	}
 	if v.At != nil {
 		fmt.Fprintf(a.stdout, "  when        %s, took %.0f s\n", v.when(), v.TookS)
 	}

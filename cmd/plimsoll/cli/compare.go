@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,9 @@ import (
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
 	"plimsoll/lab/system"
 )
@@ -35,12 +38,18 @@ type compareOptions struct {
 	show     string
 	selfTest string
 	trials   int
+	baseline []string
+	details  bool
+	replayed []string // logs, instead of a load
+	recorded scoreOptions
+	recordedOptions
+	gateOptions
 }
 
 func (a *app) addCompare(root *cobra.Command) {
 	var o compareOptions
 	c := a.command(root, groupJob, &cobra.Command{
-		Use:   "compare [A B...] [flags]",
+		Use:   "compare [A B...|RUN...] [flags]",
 		Short: "Say whether one system is better than another",
 		Long: `Run two or more systems in turns on the same load, each run from the same base, and say for
 each further one whether it is better or worse than the first, equal within the margin, or
@@ -79,13 +88,27 @@ one percentage point is worse whatever the metric says. A winner that refuses mo
 does not play the mix or answers fewer operations per second is not called better: the systems did
 not do the same work.
 
+--replay LOG plays a recorded time again on each side instead of a load ('plimsoll replay'), each
+time on a new copy of its database, and compares the Apdex, operation by operation: clone the base
+twice before the day begins, on two engines or with other settings. A replay that is not faithful
+ends the comparison.
+
 Ctrl-C keeps the runs so far; the same command with --resume continues on the same servers and with
 the same program, with more --pairs too; if the planned pairs were complete, added ones raise the
 error, and the report shows the new error. --show prints a stored comparison again. --self-test
 makes many comparisons of a system with itself (aa), with itself behind a proxy that makes it a
 tenth slower (slow), or with itself refusing statements a fifth of the time and faster in the rest
 (failing), and counts the verdicts; --resume continues it, with more --trials too.
-Exit code 3: inconclusive, provisional, too few runs, or decided by what is left undone.`,
+--baseline measures nothing: it says whether stored runs (the last one, or those named) are worse
+than the stored runs of a baseline, and passes only if a worsening of --margin (there 10 %) would
+have been found in 8 of 10 such comparisons. Equal systems fail in at most one of twenty. One new
+run needs 19 stored ones, four need three. Runs of another machine, engine, scenario or number of
+users are not compared.
+
+--fail-if "worse", "not better" or "not equal" fails on that verdict; "METRIC: worse" and
+"OPERATION: METRIC: worse" are about another metric, or one operation.
+Exit code 3: inconclusive, provisional, too few runs, decided by what is left undone, worse than
+the baseline, or a gate of --fail-if that did not pass.`,
 		Example: `  plimsoll compare vanilla+lean plimsoll+lean
   plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
   plimsoll compare plimsoll+lean --set-b enable_seqscan=off
@@ -100,8 +123,17 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
   plimsoll compare vanilla+classic plimsoll+lean --cold     from empty caches
   plimsoll compare --command-a ./bench-old --command-b ./bench-new --metric seconds
   plimsoll compare --show latest --html difference.html
-  plimsoll compare plimsoll+lean --self-test slow --trials 40 --duration 10s`,
-		Args: arguments(0, compare.SidesMax, fmt.Sprintf("%d systems", compare.SidesMax)),
+  plimsoll compare stock ours --replay /var/log/1c/techlog --speed 4     two clones of the base
+  plimsoll compare plimsoll+lean --self-test slow --trials 40 --duration 10s
+  plimsoll compare --scenario shop.toml --url-a http://old --url-b http://new --fail-if worse
+  plimsoll compare --baseline nightly/               the last run against stored ones
+  plimsoll compare --baseline main.tar.zst latest:4 --markdown summary.md`,
+		Args: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("baseline") {
+				return nil
+			}
+			return arguments(0, compare.SidesMax, fmt.Sprintf("%d systems", compare.SidesMax))(c, args)
+		},
 	}, func(ctx context.Context, args []string) error { return a.compare(ctx, args, o) })
 	fs := c.Flags()
 	o.flags = fs
@@ -141,34 +173,98 @@ Exit code 3: inconclusive, provisional, too few runs, or decided by what is left
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
 		"a run is void if others took a larger share of the processors or of the time; 1: never")
 	fleetFlags(c, &o.fleet)
+	fs.StringArrayVar(&o.baseline, "baseline", nil, "compare stored runs with those of this `BASELINE`: "+
+		baselineUsage+"; may be repeated")
+	gateFlags(c, &o.gateOptions, "`VERDICT` that fails the comparison, such as \"worse\" or "+
+		"\"goods_sale.post: latency_ms: worse\"; may be repeated")
+	fs.BoolVar(&o.details, "details", false, "print all tables and conditions")
+	fs.StringArrayVar(&o.replayed, "replay", nil, "instead of a load, play this `LOG` again on each side: a file or "+
+		"folder as for 'plimsoll replay'; may be repeated")
+	config.FlagOnly(fs, "replay")
+	recordedFlags(fs, &o.recorded, &o.recordedOptions)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
-	config.FlagOnly(fs, "resume", "show", "html", "self-test", "trials", "control", "cold")
+	labelFlags(fs, &o.label)
+	config.FlagOnly(fs, "resume", "show", "html", "self-test", "trials", "control", "cold", "baseline", "details")
 }
 
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
+	if len(o.baseline) > 0 {
+		return a.comparePast(args, o)
+	}
+	gates, err := compareGates(o.failIf)
+	if err == nil {
+		err = o.gateOptions.check()
+	}
+	if err != nil {
+		return err
+	}
 	if o.show != "" {
-		return a.showStored(args, o)
+		return a.showStored(args, o, gates)
+	}
+	if err := kept.CheckTags(o.label.tags); err != nil {
+		return err
 	}
 	q, err := a.comparison(o, args)
+	if err == nil {
+		err = o.replay(ctx, &q)
+	}
 	if err != nil {
 		return err
 	}
 	if o.selfTest != "" {
 		return a.compareSelf(ctx, o, q)
 	}
+	q.Store.Beginning = o.label.label()
 	c, err := q.Run(ctx)
 	a.meter.End()
 	if c == nil {
 		return err
 	}
-	if shown := a.showComparison(o, c); err == nil {
+	if failed := o.label.add(q.Store.Folder, c.ID); err == nil {
+		err = failed
+	}
+	judged := judgeCompareGates(gates, c)
+	if shown := a.showComparison(o, c, judged); err == nil {
 		err = shown
 	}
 	if err != nil {
 		return err
 	}
-	return judgeComparison(c)
+	return cmp.Or(judgeComparison(c), judgeGates(judged))
+}
+
+// loadNames are flags that a replay has no use for.
+var loadNames = []string{"scenario", "load", "pgbench", "users", "think", "think-distribution", "duration", "ramp",
+	"timeout", "workers", "agents", "control", "self-test", "shape"}
+
+// replay of a log instead of a load. Its metric is the Apdex, unless another one is asked for.
+func (o compareOptions) replay(ctx context.Context, q *compare.Request) error {
+	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
+		idle{len(o.replayed) > 0, loadNames, "has no effect with --replay: the log is the load",
+			"leave it out"}); err != nil {
+		return err
+	}
+	if len(o.replayed) == 0 {
+		return nil
+	}
+	options, err := o.options(o.recorded, o.replayed)
+	switch {
+	case err != nil:
+		return err
+	case options.Speed == 0:
+		return problem.New(problem.Usage, errors.New("--speed max has no score to compare"),
+			"a pace, such as --speed 4")
+	case options.Database == "":
+		if options.Database, err = replay.DatabaseOf(ctx, options); err != nil {
+			return replayError(err)
+		}
+	}
+	if !o.flags.Changed("metric") {
+		q.Metric = "apdex"
+	}
+	q.Replay = &options
+	return nil
 }
 
 // comparison as flags and arguments give it.
@@ -239,7 +335,7 @@ func phaseText(p compare.Phase) string {
 }
 
 // showStored shows a comparison from the store or from a file.
-func (a *app) showStored(args []string, o compareOptions) error {
+func (a *app) showStored(args []string, o compareOptions, gates []compareGate) error {
 	if err := kept.Page(o.html).Check(); err != nil {
 		return err
 	}
@@ -254,23 +350,25 @@ func (a *app) showStored(args []string, o compareOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.showComparison(o, c)
+	judged := judgeCompareGates(gates, c)
+	return cmp.Or(a.showComparison(o, c, judged), judgeGates(judged))
 }
 
-func (a *app) showComparison(o compareOptions, c *compare.Comparison) error {
+func (a *app) showComparison(o compareOptions, c *compare.Comparison, gates []result.Gate) error {
 	if err := kept.Page(o.html).Write(c.HTML); err != nil {
 		return err
 	}
-	if a.json {
-		return a.emit(c)
-	}
-	if err := c.Text(a.stdout); err != nil {
+	if err := o.gateOptions.write(compareReport(c, gates, a.host())); err != nil {
 		return err
 	}
-	if path := compare.DefaultStore().ReportPath(c.ID); fileExists(path) {
-		fmt.Fprintf(a.stdout, "report: %s\n", path)
+	text, page := c.Summary, compare.DefaultStore().ReportPath(c.ID)
+	if o.details {
+		text = c.Text
 	}
-	return nil
+	if !fileExists(page) {
+		page = ""
+	}
+	return a.answerJudged(c, gates, text, page)
 }
 
 // judgeComparison decides the exit code.
@@ -290,8 +388,11 @@ func judgeComparison(c *compare.Comparison) error {
 		}
 		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
 			hint := "--resume with more --pairs, or start again with a longer --duration or a wider --margin"
-			if c.Stopped == compare.ByBudget {
+			switch {
+			case c.Stopped == compare.ByBudget:
 				hint = session.GoOn
+			case c.Plan.Replay != nil:
+				hint = "--resume with more --pairs, or start again with a longer log or a wider --margin"
 			}
 			return problem.New(problem.Threshold, errors.New(c.Statement()), hint)
 		}

@@ -49,7 +49,7 @@ func TestCompletion_KnowsCommandsFlagsAndWords(t *testing.T) {
 					t.Errorf("%q is not offered:\n%s", word, o.stdout)
 				}
 			}
-			if strings.Contains(o.stdout, "keep") {
+			if strings.Contains("\n"+o.stdout, "\nkeep") {
 				t.Errorf("the hidden command is offered:\n%s", o.stdout)
 			}
 		})

@@ -126,7 +126,7 @@ func (a *app) fileUsed() string {
 func viewOf(s config.Setting, o config.Origin) settingView {
 	text := human.Redact(s.Value())
 	if s.IsSecret() && text != "" {
-		text = "***"
+		text = human.Masked
 	}
 	v := settingView{Key: s.Key, Origin: o, Env: s.Env, Flag: "--" + s.Flag().Name, shown: text}
 	if text == "" || strings.ContainsAny(text, " \t\n") {

@@ -27,6 +27,7 @@ type crashOptions struct {
 	set                                                       []string
 	seeds, seed, sessions, workers, perLoad, recoveries       int
 	duration, stopAfter                                       time.Duration
+	details                                                   bool
 	given                                                     *pflag.FlagSet
 }
 
@@ -112,10 +113,11 @@ async allows loss, except after a planned stop; unsafe (fsync=off) allows loss a
 			"of a file for which fsync was called; ordered: all before a flush that commits the journal of ext4 or "+
 			"XFS; posix: those whose folder was flushed, less than PostgreSQL relies on")
 	fs.StringArrayVar(&o.set, "set", nil, "`SETTING=VALUE` for the server; may be repeated")
+	fs.BoolVar(&o.details, "details", false, "list all rounds and all damage")
 	engineFlag(c, &o.engine)
 	c.MarkFlagsMutuallyExclusive("power-cut", "kill", "stop")
 	c.MarkFlagsOneRequired("power-cut", "kill", "stop")
-	config.FlagOnly(fs, "promote", "standby")
+	config.FlagOnly(fs, "details", "promote", "standby")
 	config.FlagOnly(fs, "power-cut", "kill", "stop", "seed", "seeds", "set", "names", "load", "per-load", "recoveries",
 		"keep", "for")
 }
@@ -180,7 +182,11 @@ func (a *app) crash(ctx context.Context, o crashOptions) error {
 	if err != nil && (report == nil || len(report.Cuts) == 0) {
 		return err
 	}
-	shown := a.answer(report, report.Write)
+	text := report.Summary
+	if o.details {
+		text = report.Write
+	}
+	shown := a.answer(report, text)
 	switch {
 	case err != nil:
 		return err

@@ -69,17 +69,22 @@ func (a *app) destroyable(ctx context.Context, name string) error {
 
 // confirm asks for the name, because "y" is typed too easily.
 func (a *app) confirm(what, refused, name string) error {
-	fmt.Fprintf(a.stderr, "%s Type its name to continue: ", what)
+	return a.confirmBy("its name", what, refused, name)
+}
+
+// confirmBy asks for a word, which is described to the person.
+func (a *app) confirmBy(described, what, refused, word string) error {
+	fmt.Fprintf(a.stderr, "%s Type %s to continue: ", what, described)
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if strings.TrimSpace(line) == name {
+	if strings.TrimSpace(line) == word {
 		return nil
 	}
 	if line == "" {
 		fmt.Fprintln(a.stderr)
 		return problem.New(problem.Usage, errors.New(refused+": there was no answer"), "--yes skips the question")
 	}
-	return problem.New(problem.Usage, errors.New(refused+": the answer was not its name"), "--yes skips the question")
+	return problem.New(problem.Usage, errors.New(refused+": the answer was not "+described), "--yes skips the question")
 }

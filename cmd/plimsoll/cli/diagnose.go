@@ -19,6 +19,7 @@ type diagnoseOptions struct {
 	html     string
 	against  string
 	trust    []string
+	details  bool
 }
 
 func (a *app) addDiagnose(root *cobra.Command) {
@@ -49,27 +50,34 @@ and processes are watched too. What could not be measured is listed with the rea
 
 --against names another system with the same load: a file that --json wrote, or a connection
 string, which is then watched at the same time. The report ends its ledger with the difference:
-what a transaction waits for here and not there.
+what a transaction waits for here and not there. Two snapshots of an MS SQL Server, BEFORE,AFTER,
+are a system, too (docs/examples/mssql-snapshot.sql takes them): each of its waits stands in our
+classes, with what PostgreSQL shows in its place.
 
 To plan a statement runs functions of its database with the rights of --dsn. Where roles other than
 superusers own anything there, plans are left out unless --trust names these roles, or --dsn is a
 connection of theirs.
+
+Without --details it prints what fits on one screen: the findings and what to do next, where the
+time goes, and what is not the problem.
 
 Statements are shown without their values. Ctrl-C ends early and reports what was seen so far
 (exit code 130).`,
 		Example: `  plimsoll diagnose --dsn postgres://monitor@db.example/erp
   plimsoll diagnose --duration 30s --rate 100
   plimsoll diagnose --json | jq '.findings[0]'
-  plimsoll diagnose --json > fast.json; plimsoll diagnose --dsn … --against fast.json`,
+  plimsoll diagnose --json > fast.json; plimsoll diagnose --dsn … --against fast.json
+  plimsoll diagnose --dsn … --against before.json,after.json    two snapshots of an MS SQL Server`,
 	}, func(ctx context.Context, _ []string) error { return a.diagnose(ctx, o) })
 	fs := c.Flags()
 	config.Span(fs, &o.duration, "duration", diagnose.DurationDefault, time.Second, "how long to watch")
 	config.Count(fs, &o.rate, "rate", diagnose.RateDefault, diagnose.RateMin, diagnose.RateMax, "samples per second")
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
-	fs.StringVar(&o.against, "against", "", "subtract the ledger of another system: `FILE|DSN`")
+	fs.StringVar(&o.against, "against", "", "subtract the ledger of another system: `FILE|DSN|BEFORE,AFTER`")
 	fs.StringSliceVar(&o.trust, "trust", nil, "`ROLES` whose functions may run with the rights of --dsn, when "+
 		"statements are planned")
-	config.FlagOnly(fs, "html", "against", "trust")
+	fs.BoolVar(&o.details, "details", false, "print everything: evidence, statements, plans, locks, settings")
+	config.FlagOnly(fs, "html", "against", "trust", "details")
 	a.targetFlags(c, &o.target)
 }
 
@@ -83,7 +91,11 @@ func (a *app) diagnose(ctx context.Context, o diagnoseOptions) error {
 	if d == nil {
 		return err
 	}
-	if shown := a.answer(d, d.Text); err == nil {
+	text := d.Summary
+	if o.details {
+		text = d.Text
+	}
+	if shown := a.answer(d, text); err == nil {
 		err = shown
 	}
 	if written := kept.Page(o.html).Write(d.HTML); err == nil {

@@ -16,7 +16,12 @@ func TestDiagnose(t *testing.T) {
 	t.Run("PrintsAReport", func(t *testing.T) {
 		o := plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s")
 		o.want(t, ExitOK)
-		if !strings.Contains(o.stdout, "NOT THE PROBLEM") && !strings.Contains(o.stdout, "no session was active") {
+		if !strings.Contains(o.stdout, "not the problem: ") && !strings.Contains(o.stdout, "no session was active") ||
+			strings.Count(o.stdout, "\n") > 25 {
+			t.Errorf("stdout:\n%s", o.stdout)
+		}
+		o = plimsoll(t, "diagnose", "--dsn", dsn, "--duration", "1s", "--details")
+		if o.want(t, ExitOK); !strings.Contains(o.stdout, "WHERE THE TIME GOES") {
 			t.Errorf("stdout:\n%s", o.stdout)
 		}
 	})

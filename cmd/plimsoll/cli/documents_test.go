@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -24,12 +25,18 @@ var (
 	inCode    = regexp.MustCompile("`[^`\n]+\n[^`\n]+`")
 )
 
+// allCommands are made once for all documents: their flags are a thousand.
+var allCommands = sync.OnceValue(func() *cobra.Command {
+	root := newApp(nil, nil, nil).root
+	root.InitDefaultHelpCmd()
+	return root
+})
+
 // unknownFlags of the command lines in a document.
 func unknownFlags(text string) (unknown []string, seen int) {
 	text = continued.ReplaceAllString(text, " ")
 	text = inCode.ReplaceAllStringFunc(text, func(code string) string { return strings.ReplaceAll(code, "\n", " ") })
-	root := newApp(nil, nil, nil).root
-	root.InitDefaultHelpCmd()
+	root := allCommands()
 	for _, call := range slices.Concat(aCall.FindAllStringSubmatch(text, -1),
 		aShortCall.FindAllStringSubmatch(text, -1)) {
 		at := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == call[1] })

@@ -21,7 +21,6 @@ import (
 	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/prove/compare"
 )
 
 // app is one execution: its streams, the flags common to all commands and where
@@ -36,16 +35,18 @@ type app struct {
 	running        bool // the command itself has started: cobra's own checks are over
 	meter          *progress.Meter
 	sources        config.Sources // where each setting came from
+	// A program that runs commands within this one is told the answer before it is written, and the progress.
+	emitted func(answer any)
+	watch   func(progress.Step)
 }
-
-// variables are those PLIMSOLL_… variables that are not settings: folders (ground/host/dirs), and what a comparison
-// tells the program that it runs, which may be plimsoll itself.
-var variables = append([]string{"PLIMSOLL_STATE", "PLIMSOLL_CACHE", "PLIMSOLL_CONFIG"}, compare.Variables...)
 
 // Exec runs one command line and returns the exit code. Cancelling ctx stops the
 // command as Ctrl-C does.
 func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := newApp(stdin, stdout, stderr)
+	return newApp(stdin, stdout, stderr).exec(ctx, args)
+}
+
+func (a *app) exec(ctx context.Context, args []string) int {
 	a.root.SetArgs(append([]string{}, args...)) // nil would mean this process's own
 	err := a.root.ExecuteContext(ctx)
 	a.meter.End()
@@ -60,7 +61,7 @@ func Exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	case !a.running && problem.ClassOf(err) == problem.Failure:
 		err = problem.New(problem.Usage, flagGroupError(err), "")
 	}
-	return reportError(stderr, err, a.json || slices.Contains(args, "--json"))
+	return reportError(a.rawErr, err, a.json || slices.Contains(args, "--json"))
 }
 
 // stopped reports whether err may come from an interruption: any error but those that say so themselves, a wrong
@@ -95,7 +96,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 // configure gives every flag its value from environment and file before a command begins.
 func (a *app) configure() (config.Sources, error) {
 	settings := config.Settings(a.root)
-	env, err := config.Environment(os.Environ(), settings, variables...)
+	env, err := config.Environment(os.Environ(), settings, noSettings()...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (a *app) configure() (config.Sources, error) {
 // progressTo makes the meter once quiet and the streams are known.
 func (a *app) progressTo(w io.Writer) {
 	o := progress.Detect(w)
-	o.Quiet = a.quiet
+	o.Quiet, o.Watch = a.quiet, a.watch
 	a.meter = progress.New(w, o)
 }
 
@@ -135,6 +136,9 @@ func (a *app) answerLine(v any, format string, args ...any) error {
 
 // emit writes v as the one JSON document on stdout.
 func (a *app) emit(v any) error {
+	if a.emitted != nil {
+		a.emitted(v)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")

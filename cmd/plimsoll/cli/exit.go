@@ -57,30 +57,37 @@ func exitOf(err error) (int, string) {
 // dialing is what the driver says between the address, which it has named already, and the reason.
 var dialing = regexp.MustCompile(`: dial error: dial \w+ \S+: (?:connect: )?`)
 
-// reportError writes err for a person, or with asJSON one line for a program, and
-// returns the exit code. No secret passes: every error goes through here.
-func reportError(w io.Writer, err error, asJSON bool) int {
+// errorBody is an error as programs read it.
+type errorBody struct {
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	Class    string `json:"class"`
+	ExitCode int    `json:"exit_code"`
+}
+
+// bodyOf an error. No secret passes: every error goes through here.
+func bodyOf(err error) errorBody {
 	code, class := exitOf(err)
-	if err == nil {
-		return code
-	}
 	message, hint := oneLine(human.Redact(err.Error())), oneLine(human.Redact(problem.HintOf(err)))
-	message = dialing.ReplaceAllString(message, ": ")
+	return errorBody{dialing.ReplaceAllString(message, ": "), hint, class, code}
+}
+
+// reportError writes err for a person, or with asJSON one line for a program, and
+// returns the exit code.
+func reportError(w io.Writer, err error, asJSON bool) int {
+	if err == nil {
+		return ExitOK
+	}
+	body := bodyOf(err)
 	if asJSON {
-		type body struct {
-			Message  string `json:"message"`
-			Hint     string `json:"hint,omitempty"`
-			Class    string `json:"class"`
-			ExitCode int    `json:"exit_code"`
-		}
-		_ = json.NewEncoder(w).Encode(map[string]body{"error": {message, hint, class, code}})
-		return code
+		_ = json.NewEncoder(w).Encode(map[string]errorBody{"error": body})
+		return body.ExitCode
 	}
-	fmt.Fprintf(w, "plimsoll: %s\n", message)
-	if hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", hint)
+	fmt.Fprintf(w, "plimsoll: %s\n", body.Message)
+	if body.Hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", body.Hint)
 	}
-	return code
+	return body.ExitCode
 }
 
 // oneLine joins the lines into which drivers and joined errors break their texts. A line comes once: the driver tries

@@ -183,16 +183,21 @@ func (a *app) fill(ctx context.Context, o *fillOptions) error {
 		return err
 	}
 	db.Close() // a database with other sessions cannot be copied
-	kept := false
-	if o.keepCopy {
-		a.meter.Phase("fill, keep a copy", 0, "")
-		kept, err = system.Keep(ctx, dsn, a.meter.Say)
-		a.meter.End()
-	}
+	kept, err := a.keepCopy(ctx, dsn, o)
 	if err != nil {
 		return err
 	}
 	return a.filled(&done, kept)
+}
+
+// keepCopy of a base that was filled, unless the user does not want one.
+func (a *app) keepCopy(ctx context.Context, dsn string, o *fillOptions) (kept bool, err error) {
+	if !o.keepCopy {
+		return false, nil
+	}
+	a.meter.Phase("fill, keep a copy", 0, "")
+	defer a.meter.End()
+	return system.Keep(ctx, dsn, a.meter.Say)
 }
 
 // roomFor checks the disk before anything is written; for a large base it prints what it takes.

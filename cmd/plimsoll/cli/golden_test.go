@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"plimsoll/lab/system"
 	"plimsoll/test/golden"
 )
 
@@ -59,7 +60,7 @@ func TestHelp_ExamplesParse(t *testing.T) {
 	for _, c := range visible() {
 		examples += "\n" + c.Example
 	}
-	for _, args := range commandLines(examples + orientation) {
+	for _, args := range commandLines(examples + "\n" + orientation) {
 		root := newApp(nil, nil, nil).root
 		root.InitDefaultHelpCmd()
 		c, rest, err := root.Find(args)
@@ -90,10 +91,15 @@ func commandLines(text string) (all [][]string) {
 			continue
 		}
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "  ")
+		quoted := false
 		for _, part := range strings.FieldsFunc(line, func(r rune) bool {
-			return r == '|' || r == '&' || r == '>' || r == '(' || r == ')'
+			quoted = quoted != (r == '"')
+			return !quoted && (r == '|' || r == '&' || r == '>' || r == '(' || r == ')')
 		}) {
-			words := strings.Fields(part)
+			words, err := system.Words(part)
+			if err != nil {
+				words = strings.Fields(part)
+			}
 			for len(words) > 0 && strings.Contains(words[0], "=") {
 				words = words[1:] // a variable before the command
 			}

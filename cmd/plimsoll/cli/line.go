@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
 	"plimsoll/lab/system"
 )
 
@@ -31,6 +33,8 @@ type lineOptions struct {
 	control bool
 	// configurations are searched in turns, each a cluster and a shape.
 	configurations []string
+	details        bool
+	gateOptions
 }
 
 func (a *app) addLine(root *cobra.Command) {
@@ -68,12 +72,14 @@ Ctrl-C keeps the trials so far; the same command with --resume continues, on the
 with the same version of plimsoll.
 Exit code 3: no number of users reaches the target, void trials leave the upper end open, the
 budget ended the search, or none of several systems failed up to --most: then there is no
-comparison; use a shorter --think or a larger --most.`,
+comparison; use a shorter --think or a larger --most. With --fail-if "users < 500" also: the
+interval does not lie wholly above that.`,
 		Example: `  plimsoll line
   plimsoll line --target 0.94 --think 20m --from 1000 --budget 2h
   plimsoll line --scenario own.toml --dsn postgres://…
   plimsoll line --agents local:2 --from 10000       two processes generate the load
   plimsoll line --resume
+  plimsoll line --scenario own.toml --fail-if "users < 500" --junit line.xml
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s
   plimsoll line --load 1c --configurations vanilla+plain,vanilla+extensions,plimsoll+memory`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
@@ -100,17 +106,31 @@ comparison; use a shorter --think or a larger --most.`,
 	})
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
 		"a trial is void if more than 1 % of the operations were sent later than this")
+	gateFlags(c, &o.gateOptions, "`CONDITION` under which the search fails: \"users < 500\", or "+
+		"\"CONFIGURATION: users < 500\"; may be repeated")
+	fs.BoolVar(&o.details, "details", false, "print all trials and conditions")
 	a.measureFlags(c, &o.measureOptions)
-	config.FlagOnly(fs, "resume", "configurations", "control")
+	config.FlagOnly(fs, "resume", "configurations", "control", "details")
 	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
 		c.MarkFlagsMutuallyExclusive("configurations", one)
 	}
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
+	gates, err := lineGates(o.failIf, o.configurations)
+	if err == nil {
+		err = o.gateOptions.check()
+	}
+	if err == nil {
+		err = kept.CheckTags(o.label.tags)
+	}
+	if err != nil {
+		return err
+	}
+	store := line.DefaultStore().Labelled(o.label.label())
 	found, err := line.Search(ctx, line.Request{
 		Options: line.Options{Target: o.apdexTarget, Bounds: o.bounds, Reset: system.Reset(o.reset), Budget: o.budget,
-			Resume: o.resume, Control: o.control, Store: line.DefaultStore(), Progress: a.lineProgress()},
+			Resume: o.resume, Control: o.control, Store: store, Progress: a.lineProgress()},
 		System: a.spec("line", o.measureOptions), Configurations: o.configurations, Local: a.local(),
 		Planned: func(format string, args ...any) {
 			a.meter.End()
@@ -121,13 +141,17 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 	if found == nil {
 		return err
 	}
-	if shown := a.showLine(kept.Page(o.html), found); err == nil {
+	if failed := o.label.add(store.Folder, found.ID); err == nil {
+		err = failed
+	}
+	judged := judgeLineGates(gates, found)
+	if shown := a.showLine(o, found, judged); err == nil {
 		err = shown
 	}
 	if err != nil {
 		return err
 	}
-	return found.Judge()
+	return cmp.Or(found.Judge(), lineGatesError(judged))
 }
 
 func (a *app) lineProgress() func(line.Progress) {
@@ -166,16 +190,16 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-func (a *app) showLine(page kept.Page, f *line.Found) error {
-	if err := page.Write(f.HTML); err != nil {
+func (a *app) showLine(o lineOptions, f *line.Found, gates []result.Gate) error {
+	if err := kept.Page(o.html).Write(f.HTML); err != nil {
 		return err
 	}
-	if a.json {
-		return a.emit(f.Result)
-	}
-	if err := f.Text(a.stdout); err != nil {
+	if err := o.gateOptions.write(lineReport(f, gates, a.host())); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "report: %s\n", line.DefaultStore().ReportPath(f.ID))
-	return err
+	text := f.Summary
+	if o.details {
+		text = f.Text
+	}
+	return a.answerJudged(f.Result, gates, text, line.DefaultStore().ReportPath(f.ID))
 }

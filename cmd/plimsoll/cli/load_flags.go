@@ -22,6 +22,7 @@ type loadOptions struct {
 	load.Load
 	scenarioFile  string
 	loadName      string // without a file: whose operations
+	pgbench       scenario.Pgbench
 	seed          int
 	thinkFlags    users.Think
 	arrivalsFlags users.Arrivals
@@ -47,7 +48,8 @@ func loadFlags(c *cobra.Command, o *loadOptions, d loadDefaults) {
 		"it; flags such as --think override the file")
 	_ = c.MarkFlagFilename("scenario", "toml")
 	loadFlag(fs, &o.loadName, "whose operations users do, without --scenario"+outfitUsage)
-	c.MarkFlagsMutuallyExclusive("scenario", "load")
+	pgbenchFlags(fs, &o.pgbench)
+	c.MarkFlagsMutuallyExclusive("scenario", "load", "pgbench")
 	config.Span(fs, &o.Timeout, "timeout", load.TimeoutDefault, time.Millisecond,
 		"an operation that takes longer counts as failed")
 	config.Count(fs, &o.seed, "seed", load.SeedDefault, 0, mostOfAnything, d.seed)

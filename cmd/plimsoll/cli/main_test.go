@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	for _, name := range settingsOf(os.Environ()) {
 		os.Unsetenv(name) // a developer's own settings are no part of the tests
 	}
-	run.AuditInterruptedWithin = patience.Max
+	run.AuditInterruptedWithin, run.AuditPatience = patience.Max, 0
 	clustertest.Main(m)
 }
 
@@ -125,14 +125,7 @@ func (o outcome) decode(t *testing.T, into any) {
 // user can reach, and no configuration.
 func freshState(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "plimsoll-cli-")
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := clustertest.State(t)
 	t.Setenv("PLIMSOLL_STATE", dir)
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	t.Setenv("PLIMSOLL_CONFIG", "")

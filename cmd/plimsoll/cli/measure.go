@@ -27,6 +27,7 @@ type measureOptions struct {
 	disturbed   float64
 	apdexTarget float64
 	sampling    int
+	label       labelOptions
 	flags       *pflag.FlagSet
 }
 
@@ -43,6 +44,7 @@ func (a *app) measureFlags(c *cobra.Command, o *measureOptions) {
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	config.FlagOnly(fs, "html")
+	labelFlags(fs, &o.label)
 }
 
 const disturbedUsage = "not valid if more than this share of the processors went to other processes, or of the " +
@@ -69,7 +71,8 @@ func (a *app) spec(command string, o measureOptions) system.Spec {
 		Target: o.target.system(o.engine), Shape: o.shape(),
 		Run: run.Options{Load: a.load(command, o.loadOptions), URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit,
 			DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version, Store: keptRuns()},
-		Scenario: o.scenarioFile, Of: o.loadName, Users: o.Users, Think: o.thinkFlags, Access: o.AccessFiles,
+		Scenario: o.scenarioFile, Of: o.loadName, Pgbench: o.pgbench, Users: o.Users, Think: o.thinkFlags,
+		Access: o.AccessFiles,
 		Agents: a.fleet(o.fleet, o.AccessFiles), Page: kept.Page(o.html), Flags: given(o.flags),
 	}
 }

@@ -108,12 +108,7 @@ func (a *app) fillOneC(ctx context.Context, o *fillOptions, asked onec.Outfit) e
 	case err != nil:
 		return err
 	}
-	kept := false
-	if o.keepCopy {
-		a.meter.Phase("fill, keep a copy", 0, "")
-		kept, err = system.Keep(ctx, dsn, a.meter.Say)
-		a.meter.End()
-	}
+	kept, err := a.keepCopy(ctx, dsn, o)
 	if err != nil {
 		return err
 	}

@@ -22,4 +22,17 @@ func TestLoad_Of1CIsPrintedAndRefusesWhatItLacks(t *testing.T) {
 	plimsoll(t, "run", "--load", "1c+lean").want(t, ExitUsage, "must be one of erp, 1c, 1c+plain")
 	plimsoll(t, "line", "--load", "1c", "--configurations", "a+plain,b+lean").want(t, ExitUsage,
 		`"lean" is no outfit of a 1C load`)
+	plimsoll(t, "run", "--write-log", "day").want(t, ExitUsage, "--write-log is the log of a 1C load")
+}
+
+func TestReplay_RefusesWhatHasNoEffect(t *testing.T) {
+	freshState(t)
+	log := t.TempDir()
+	plimsoll(t, "compare", "a", "b", "--speed", "4").want(t, ExitUsage, "--speed is about a replay", "add --replay LOG")
+	plimsoll(t, "compare", "a", "b", "--replay", log, "--users", "9").want(t, ExitUsage, "the log is the load")
+	plimsoll(t, "compare", "a", "b", "--replay", log, "--speed", "max").want(t, ExitUsage, "no score to compare")
+	plimsoll(t, "compare", "a", "b", "--replay", log).want(t, ExitUsage, "no log there")
+	plimsoll(t, "replay", log, "--dsn", "postgres://x/y", "--yes", "--mask-base").want(t, ExitUsage, "add --mask FILE")
+	plimsoll(t, "replay", log, "--dsn", "postgres://x/y", "--yes", "--mask", log+"/none").want(t, ExitUsage,
+		"read rules", "columns = [")
 }

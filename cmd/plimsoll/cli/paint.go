@@ -15,7 +15,8 @@ func (a *app) paint(v claims.Verdict, text string) string {
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
 		return text
 	}
-	colour := map[claims.Verdict]string{claims.Confirmed: "32", claims.Refuted: "31", claims.Inconclusive: "33"}[v]
+	colour := map[claims.Verdict]string{claims.Confirmed: "32", claims.InDirection: "36",
+		claims.SmallScale: "36", claims.Refuted: "31", claims.Inconclusive: "33"}[v]
 	if colour == "" {
 		return text
 	}

@@ -45,6 +45,7 @@ type proveOptions struct {
 	set                string // of confusion's faults
 	seed, trials       int    // of confusion
 	report             string
+	archive, from      string // files of results, written and read
 	budget             time.Duration
 }
 
@@ -57,12 +58,20 @@ func (a *app) addProve(root *cobra.Command) {
 takes, and its result on this machine.
 With claims: run their experiments and store the results. Each says first what would
 confirm the claim and what would refute it, and afterwards what was claimed and measured, the
-verdict and the conditions. A verdict from another machine, engine or version is marked.
-Exit code 3: a claim is refuted.
+verdict and the conditions. A verdict from another machine, engine, version or set of rules is
+marked as stale and counts as none. Exit code 3: a claim is refuted.
+
+A verdict answers three questions: does the effect show in the claimed direction, is it of the
+claimed size, and was it measured in the report's situation (scale, idle or full, commit mode,
+number of sessions)? What was there is printed beside what the report had.
 
 With --report: write all claims and their stored results as one HTML page: what the report
 claimed, what was measured here on each engine, verdict, conditions, charts and the command.
 Results of other machines, engines and versions are included and marked as stale.
+
+With --archive: write all stored results as one file, after the experiments if any run. On
+another machine --report with --from writes the page of that file: so a large machine runs
+everything in one command and brings back one file.
 
 With --budget: run only what fits. Claims that were never tested here, or whose result is stale,
 come first, the shortest ahead. What is left out is listed. The estimate is the time that the
@@ -77,8 +86,9 @@ errors and queues are measured, and each line shows what was planted, expected a
   wrong   anything else; exit code 3
 
 --only NAMES runs only these lines. --long adds pairs of equal systems (A/A: for how many does
-a run or a load line show a difference?), and what k6, Locust and pgbench report of the same
-servers; a generator that cannot be installed here is listed.
+a run or a load line show a difference?), what k6, Locust, Gatling and pgbench report of the same
+servers, and a table of what k6, Locust, Gatling and oha cost beside this program and report of a
+server that stands still; a generator that cannot be installed here is listed.
 
 With --confusion: test 'plimsoll diagnose'. Known faults are planted in a server of its own under
 load, alone and two at a time. Each trial shows whether they took effect (if not, it is void) and
@@ -95,9 +105,14 @@ which causes were named. A matrix of planted and named causes ends with scores,
 
 Verdicts on claims:
 
-  confirmed, refuted, inconclusive   the result of the experiment
-  not run                            the experiment has not run on this machine
-  not yet                            there is no experiment yet`,
+  confirmed           direction, size and situation
+  in direction        it shows in the report's situation, smaller or larger than claimed
+  small scale         it shows, in a smaller situation than the report's
+  refuted             the effect is surely absent or the other way
+  inconclusive        the figures do not decide
+  not run             the experiment has not run on this machine
+  not yet             there is no experiment yet
+  cannot be had here  there is none, and the reason`,
 		Example: `  plimsoll prove
   plimsoll prove C01
   plimsoll prove C01 --duration 10s        shorter repetitions
@@ -106,9 +121,12 @@ Verdicts on claims:
   plimsoll prove --all --budget 2h         what fits into two hours
   plimsoll prove C19 --disks /mnt/a,/mnt/b  when it matters which files are on which disk
   plimsoll prove --report claims.html      the page; runs nothing
+  plimsoll prove --all --full --archive big.json       on a large machine, over a night or two
+  plimsoll prove --report big.html --from big.json     the page of that machine's results
   plimsoll prove --self                    does this program measure correctly here?
   plimsoll prove --self --only stall       only this line
   plimsoll prove --self --long --pairs 40  with 40 pairs of equal systems
+  plimsoll prove --self --only generators  beside k6, Locust, Gatling and oha
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush
   plimsoll prove --confusion --set new --seed 7 --budget 30m
@@ -133,6 +151,8 @@ Verdicts on claims:
 		"a turn is void, and repeated, if more than this share of the processors went to other processes, or of "+
 			"the time to the hypervisor, a quota or a lack of memory; 1: never")
 	fs.StringVar(&o.report, "report", "", "write all claims and their stored results as one HTML `FILE`")
+	fs.StringVar(&o.archive, "archive", "", "write all stored results as one JSON `FILE`, for --from")
+	fs.StringVar(&o.from, "from", "", "with --report: the results of this `FILE` instead of the stored ones")
 	config.Span(fs, &o.budget, "budget", 0, 0, "run only what fits into this; 0: no limit")
 	config.Choice(fs, &o.set, "set", confusion.SetAll, confusion.Sets, "faults of --confusion")
 	config.Count(fs, &o.seed, "seed", confusion.SeedDefault, 0, mostOfAnything,
@@ -151,7 +171,7 @@ Verdicts on claims:
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "keep", "pairs", "report",
-		"set", "seed", "trials")
+		"archive", "from", "set", "seed", "trials")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -186,6 +206,10 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 			errors.New("--repeat applies only to --self and --confusion, --long to --self"),
 			"--repetitions is how many turns an experiment takes")
 	}
+	if o.from != "" && (o.report == "" || o.all || len(args) > 0 || o.archive != "") {
+		return problem.New(problem.Usage, errors.New("--from applies only to --report, where nothing is run"),
+			"plimsoll prove --report FILE --from "+o.from)
+	}
 	if len(args) > 0 && o.all {
 		return problem.New(problem.Usage, fmt.Errorf("--all and a claim, %q, exclude each other", args[0]), "")
 	}
@@ -211,6 +235,9 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 	}
 	if o.report != "" {
 		proveErr = errors.Join(proveErr, a.reportClaims(context.WithoutCancel(ctx), o))
+	}
+	if o.archive != "" {
+		proveErr = errors.Join(proveErr, a.archiveClaims(o))
 	}
 	if proveErr != nil {
 		return proveErr
@@ -259,7 +286,7 @@ func (a *app) noExperiment(ctx context.Context, chosen []claims.Claim, o proveOp
 	for _, e := range experiments.All() {
 		have = append(have, e.Claim)
 	}
-	return problem.New(problem.Failure, fmt.Errorf("there is no experiment yet behind %s; nothing was run",
+	return problem.New(problem.Failure, fmt.Errorf("there is no experiment behind %s; nothing was run",
 		strings.Join(missing, ", ")),
 		"there is one behind "+strings.Join(have, ", "))
 }

@@ -14,9 +14,9 @@ import (
 
 // proveConfusion tests the diagnosis and shows each trial as soon as it has ended.
 func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions) error {
-	if len(args) > 0 || o.all || o.self {
+	if len(args) > 0 || o.all || o.self || o.archive != "" || o.from != "" {
 		return problem.New(problem.Usage, errors.New("--confusion tests no claims"),
-			"leave out --all, --self and the claims")
+			"leave out --all, --self, --archive, --from and the claims")
 	}
 	options := confusion.Options{Clusters: a.clusters(), Rounds: o.repeat, Only: o.only, Kept: o.kept,
 		Software: software().Version,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -24,16 +25,54 @@ func (a *app) listClaims(ctx context.Context, chosen []claims.Claim, o proveOpti
 		return problem.New(problem.Usage, errors.New("--budget has no effect where nothing is run"),
 			"add --all, or name claims")
 	}
-	if o.report == "" {
-		return a.showClaims(ctx, chosen, o, false)
+	if o.archive != "" {
+		if err := a.archiveClaims(o); err != nil || o.report == "" {
+			return err
+		}
 	}
-	return a.reportClaims(ctx, o)
+	switch {
+	case o.from != "":
+		return a.reportArchive(o)
+	case o.report != "":
+		return a.reportClaims(ctx, o)
+	}
+	return a.showClaims(ctx, chosen, o, false)
+}
+
+// archiveClaims writes all stored results.
+func (a *app) archiveClaims(o proveOptions) error {
+	err := claims.OpenStore("").WriteArchive(o.archive)
+	if err == nil {
+		a.meter.Say("wrote %s", o.archive)
+	}
+	return err
+}
+
+// reportArchive writes the page of another machine's results, as of there.
+func (a *app) reportArchive(o proveOptions) error {
+	archive, err := claims.ReadArchive(o.from)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "plimsoll-archive-")
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", o.from, err)
+	}
+	defer os.RemoveAll(dir)
+	store := claims.OpenStore(dir)
+	if err := archive.Unpack(store); err != nil {
+		return err
+	}
+	return a.writeClaims(store, proof.Elsewhere(archive), o)
 }
 
 // reportClaims writes the page of all claims.
 func (a *app) reportClaims(ctx context.Context, o proveOptions) error {
-	here := hereNow(ctx)
-	all, err := proof.Gather(claims.OpenStore(""), here, o.sizes())
+	return a.writeClaims(claims.OpenStore(""), hereNow(ctx), o)
+}
+
+func (a *app) writeClaims(store *claims.Store, here proof.Here, o proveOptions) error {
+	all, err := proof.Gather(store, here, o.sizes())
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"plimsoll/ground/human"
@@ -16,9 +18,9 @@ import (
 
 // proveSelf tests the instrument and shows each line as soon as it has ended.
 func (a *app) proveSelf(ctx context.Context, args []string, o proveOptions) error {
-	if len(args) > 0 || o.all || o.report != "" || o.budget > 0 {
+	if len(args) > 0 || o.all || o.report != "" || o.archive != "" || o.from != "" || o.budget > 0 {
 		return problem.New(problem.Usage, errors.New("--self and claims exclude each other"),
-			"leave out the claims, --all, --report and --budget; --only names lines")
+			"leave out the claims, --all, --report, --archive, --from and --budget; --only names lines")
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -86,7 +88,47 @@ func (a *app) showSelfLine(l self.Line, rounds int) {
 		}
 		fmt.Fprintf(a.stdout, "     %s %-32s expected %-24s reported %s\n", mark, f.Name, f.Expected, f.Reported)
 	}
+	a.showTrials(l.Trials)
 	if l.Why != "" {
 		fmt.Fprintf(a.stdout, "       %s: %s\n", l.Verdict, l.Why)
+	}
+}
+
+// showTrials as a table for each load: what each generator cost, and what it reported beside the truth.
+func (a *app) showTrials(trials []self.Trial) {
+	for len(trials) > 0 {
+		load := trials[0].Load
+		n := slices.IndexFunc(trials, func(t self.Trial) bool { return t.Load != load })
+		if n < 0 {
+			n = len(trials)
+		}
+		a.showLoad(load, trials[:n])
+		trials = trials[n:]
+	}
+}
+
+func (a *app) showLoad(load string, trials []self.Trial) {
+	figure := func(x float64) string { return human.Figure(x, 3) }
+	fmt.Fprintf(a.stdout, "\n  %s\n", load)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  \trequests\tper s\tCPU µs each\tmemory MB\tp50 ms\tp95 ms\tp99 ms\tmax ms")
+	var missing []self.Trial
+	for _, t := range trials {
+		if t.Missing != "" {
+			missing = append(missing, t)
+			continue
+		}
+		requests := human.Thousands(t.Requests)
+		if t.Due > 0 {
+			requests += " of " + human.Thousands(t.Due)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Generator, requests,
+			human.Known(t.PerS, "", figure), human.Known(t.ProcessorUS, "", figure),
+			human.Known(t.MemoryMB, "", figure), figure(t.Report.P50), figure(t.Report.P95), figure(t.Report.P99),
+			figure(t.Report.Max))
+	}
+	_ = w.Flush() // to a terminal
+	for _, t := range missing {
+		fmt.Fprintf(a.stdout, "  %s: %s\n", t.Generator, t.Missing)
 	}
 }

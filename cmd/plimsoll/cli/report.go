@@ -15,6 +15,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/view/archive"
 	"plimsoll/lab/view/report"
 )
 
@@ -24,30 +25,61 @@ func (a *app) addReport(root *cobra.Command) {
 		Use:   "report [RUN|FILE]... [flags]",
 		Short: "Show a run again, write it as HTML, or compare several side by side",
 		Long: `Show the result of a run: the last one, one by its id from 'plimsoll runs' (the beginning
-is enough), or a file that 'plimsoll run --json' wrote. Several are shown side by side, with
-the conditions in which they differ.`,
+is enough), or a file that 'plimsoll run --json' or 'plimsoll export --archive' wrote, on
+whatever machine. Several are shown side by side, with the conditions in which they differ.`,
 		Example: `  plimsoll report
   plimsoll report 20260131-154500
   plimsoll report result.json --html result.html
+  plimsoll report result.tar.zst --html result.html
   plimsoll report --json | jq .apdex
   plimsoll report before.json after.json`,
 		Args:              arguments(0, report.SidesMax, fmt.Sprintf("%d runs", report.SidesMax)),
 		ValidArgsFunction: a.completeRuns,
 	}, func(_ context.Context, args []string) error {
-		if len(args) > 1 {
-			return a.reportSides(args, html)
+		if len(args) > 1 && html != "" {
+			return errOnePage
 		}
-		return a.report(first(args), html)
+		all, err := a.reported(args)
+		switch {
+		case err != nil:
+			return err
+		case len(all) > 1:
+			return a.reportSides(all, html)
+		}
+		return a.report(all[0], html)
 	})
 	c.Flags().StringVar(&html, "html", "", "write the report as one self-contained HTML `FILE`")
 	config.FlagOnly(c.Flags(), "html")
 }
 
-func (a *app) report(which, html string) error {
-	r, err := a.loadRun(which)
-	if err != nil {
-		return err
+// reported are the runs that are meant; an archive may hold several.
+func (a *app) reported(names []string) (all []*result.Result, err error) {
+	if len(names) == 0 {
+		names = []string{store.Latest}
 	}
+	for _, name := range names {
+		if !archive.Is(name) {
+			r, err := a.loadRun(name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+			continue
+		}
+		some, err := runsOfArchive(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	if len(all) > report.SidesMax {
+		return nil, problem.New(problem.Usage, fmt.Errorf("%d runs: at most %d fit side by side", len(all),
+			report.SidesMax), "'plimsoll compare --baseline FILE' compares a run with all of an archive")
+	}
+	return all, nil
+}
+
+func (a *app) report(r *result.Result, html string) error {
 	if html != "" {
 		if err := kept.Page(html).Write(func(w io.Writer) error { return report.HTML(w, r) }); err != nil {
 			return err
@@ -69,17 +101,12 @@ func (a *app) report(which, html string) error {
 	return nil
 }
 
+var errOnePage = problem.New(problem.Usage, errors.New("--html writes one run"), "name one run with --html")
+
 // reportSides shows several runs side by side.
-func (a *app) reportSides(which []string, html string) error {
+func (a *app) reportSides(all []*result.Result, html string) error {
 	if html != "" {
-		return problem.New(problem.Usage, errors.New("--html writes one run"), "name one run with --html")
-	}
-	all := make([]*result.Result, len(which))
-	for i, name := range which {
-		var err error
-		if all[i], err = a.loadRun(name); err != nil {
-			return err
-		}
+		return errOnePage
 	}
 	if a.json {
 		return a.emit(map[string]any{"runs": all})
@@ -92,6 +119,16 @@ func (a *app) loadRun(which string) (*result.Result, error) {
 	switch {
 	case which == "":
 		which = store.Latest
+	case archive.Is(which):
+		all, err := runsOfArchive(which)
+		if err == nil && len(all) > 1 {
+			err = problem.New(problem.Usage, fmt.Errorf("%s holds %d runs", which, len(all)),
+				"'plimsoll report FILE' shows them")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
 	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
 		return store.Read(which)
 	}
@@ -102,6 +139,11 @@ func (a *app) loadRun(which string) (*result.Result, error) {
 func fileExists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
+}
+
+func dirExists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -10,25 +10,34 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/host/kept"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/prove/compare"
+	"plimsoll/lab/recorded/sample"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/system"
+	"plimsoll/lab/view/checks"
 	"plimsoll/lab/view/report"
 	"plimsoll/lab/view/samples/keep"
 )
 
 type runOptions struct {
 	samples string // file
+	log     string // folder
 	details bool
+	against []string
+	margin  float64
+	gateOptions
 	measureOptions
 	figureOptions
 	viewOptions
@@ -53,14 +62,24 @@ end it early. Such changes are recorded and make the run not valid.
 
 Ctrl-C ends the run early and keeps what was measured; a second Ctrl-C stops at once. If the
 process is killed, 'plimsoll runs' or 'plimsoll report' recovers what it had counted.
-Exit code 3: the run is not valid, the books are wrong, the Apdex is below --target, or a key
-operation failed every time (in ten tries or more).`,
+
+--fail-if names what fails: "OPERATION: p95 > 200ms", also p99.9, mean, max, and of an operation or
+of the whole run "errors > 1%", "refused > 2%", "throughput < 50/s", "apdex < 0.9"; * stands for
+each operation, and [gates] of a scenario file has the same. --against compares the run with
+stored ones: has it become worse? What cannot be decided, because the run is not valid, too short
+or there are too few runs, does not pass (docs/ci.md).
+Exit code 3: the run is not valid, the books are wrong, the Apdex is below --target, a gate did
+not pass, or a key operation failed every time (in ten tries or more).`,
 		Example: `  plimsoll run --users 1000 --duration 30s
   plimsoll run --users 30000 --think 20m --duration 10m --target 0.85
   plimsoll run --ui --users 5000 --duration 10h
   plimsoll run --cluster vanilla --json > vanilla.json
   plimsoll run --shape classic          the ERP as such systems are written, row by row
   plimsoll run --load 1c --users 200    the load of a 1C server on a base of its layout
+  plimsoll run --load 1c --write-log day    and its technological log, to score and to replay
+  plimsoll run --fail-if "goods_sale.post: p95 > 200ms" --fail-if "errors > 1%" --junit gates.xml
+  plimsoll run --scenario own.toml --against nightly/ --markdown summary.md
+  plimsoll run --pgbench tpcb-like --users 20 --dsn postgres://…    scripts of pgbench, unchanged
   plimsoll run --url http://10.0.0.5:8080 --dsn postgres://…    application servers elsewhere
   plimsoll run --users 30000 --think 20m --agents local:3    three processes generate the load`,
 	}, func(ctx context.Context, _ []string) error { return a.run(ctx, o) })
@@ -74,11 +93,22 @@ operation failed every time (in ten tries or more).`,
 	arrivalFlags(c, &o.loadOptions)
 	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit with code 3 if the overall Apdex is below this, such as "+
 		"0.85")
+	gateFlags(c, &o.gateOptions, "`CONDITION` under which the run fails, such as \"goods_sale.post: p95 > 200ms\" or "+
+		"\"errors > 1%\"; may be repeated")
+	fs.StringArrayVar(&o.against, "against", nil, "fail if the run is worse than those of this `BASELINE`: "+
+		baselineUsage+"; may be repeated")
+	config.Fraction(fs, &o.margin, "margin", compare.PastMarginDefault, "with --against: a worsening that must be "+
+		"found; if the runs vary too much for that, it cannot be decided")
+	config.FlagOnly(fs, "against")
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
 		"the run is not valid if more than 1 % of the operations were sent later than this")
 	fs.StringVar(&o.samples, "samples", "", "write every operation to this Parquet `FILE`, for 'plimsoll recompute'; "+
 		"with --agents local:N one file for each agent, such as run.1.parquet")
 	config.FlagOnly(fs, "samples")
+	fs.StringVar(&o.log, "write-log", "",
+		"--load 1c: also write to this `FOLDER` the technological log that a 1C server "+
+			"would write, for 'plimsoll score' and 'plimsoll replay'")
+	config.FlagOnly(fs, "write-log")
 	fs.BoolVar(&o.details, "details", false, "print all tables and conditions above the summary")
 	config.FlagOnly(fs, "details")
 	samplingFlag(fs, &o.sampling, "sampling", "")
@@ -89,7 +119,7 @@ operation failed every time (in ten tries or more).`,
 
 func (a *app) run(ctx context.Context, o runOptions) error {
 	spec := a.spec("run", o.measureOptions)
-	if err := spec.Check(); err != nil {
+	if err := cmp.Or(spec.Check(), kept.CheckTags(o.label.tags)); err != nil {
 		return err
 	}
 	measured, err := spec.System()
@@ -97,13 +127,28 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	measured.Reset = system.ResetNone // it works on the base itself
+	if err := o.checkLog(measured); err != nil {
+		return err
+	}
 	options := &measured.Run
+	options.Store.Beginning = o.label.label()
+	if options.Gates, err = runGates(o.failIf, options.Scenario.OperationIDs()); err == nil {
+		err = o.gateOptions.check()
+	}
+	if err != nil {
+		return err
+	}
+	stored, err := a.loadRuns(o.against)
+	if err != nil {
+		return err
+	}
 	options.Sampling = cmp.Or(o.sampling, run.SamplingOff)
 	o.figureOptions.token, o.figureOptions.insecure = options.Access.FiguresToken, options.Access.Insecure
 	if err := o.figureOptions.check(); err != nil {
 		return err
 	}
-	if err := refuseIdle(o.flags, o.viewOptions.idle()); err != nil {
+	if err := refuseIdle(o.flags, o.viewOptions.idle(), idle{len(o.against) == 0, []string{"margin"},
+		"has no effect without --against", "add --against"}); err != nil {
 		return err
 	}
 	shown, err := a.openViews(o.viewOptions)
@@ -115,6 +160,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	r, err := a.measure(ctx, o, spec.Agents, measured)
 	shown.finish(r, err)
 	if r != nil {
+		if len(o.against) > 0 && err == nil && !r.Interrupted {
+			err = a.compareWith(o, r, stored)
+		}
 		err = a.finishRun(o, r, err)
 	}
 	if closed := shown.close(ctx); err == nil {
@@ -156,7 +204,7 @@ func (a *app) measure(ctx context.Context, o runOptions, generators agents.Spec,
 	}
 	defer ended()
 	if fleet == nil {
-		return a.runKept(ctx, o.samples, options)
+		return a.runLogged(ctx, o, options)
 	}
 	if r, err = run.Run(ctx, options); r != nil {
 		fleet.Conclude(agents.Ending{Run: r.ID, From: inSeconds(r.Series.SteadyFromS),
@@ -166,6 +214,37 @@ func (a *app) measure(ctx context.Context, o runOptions, generators agents.Spec,
 }
 
 func inSeconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+
+// checkLog refuses --write-log where no log can be written.
+func (o runOptions) checkLog(y system.System) error {
+	return refuseIdle(o.flags, idle{!y.OneC(), []string{"write-log"}, "is the log of a 1C load", "add --load 1c"},
+		idle{o.fleet.agents != "", []string{"write-log"}, "has no effect with --agents, who run elsewhere",
+			"leave one out"})
+}
+
+// runLogged writes a log of the run, if its folder is named.
+func (a *app) runLogged(ctx context.Context, o runOptions, options run.Options) (*result.Result, error) {
+	if o.log == "" {
+		return a.runKept(ctx, o.samples, options)
+	}
+	config, err := pgconn.ParseConfig(options.DSN)
+	if err != nil {
+		return nil, err
+	}
+	log, err := sample.Create(o.log, sample.Options{Database: config.Database})
+	if err != nil {
+		return nil, problem.New(problem.Usage, err, "name a folder that is empty or not there")
+	}
+	options.Journal = log
+	r, err := a.runKept(ctx, o.samples, options)
+	truth, failed := log.Close()
+	if failed != nil {
+		return r, cmp.Or(err, problem.New(problem.Environment, failed, "is the disk full?"))
+	}
+	a.meter.Say("log of %s: %s; its truth is in %s", human.Count(truth.Statements, "statement"), o.log,
+		sample.TruthName)
+	return r, err
+}
 
 // runKept keeps every operation in a file, if it is named.
 func (a *app) runKept(ctx context.Context, path string, options run.Options) (r *result.Result, err error) {
@@ -212,10 +291,24 @@ func (a *app) runProgress(l *views) func(run.Progress) {
 	}
 }
 
+// compareWith the stored runs, and keep what they say with the run.
+func (a *app) compareWith(o runOptions, r *result.Result, stored []*result.Result) error {
+	p := againstGate(r, o.against, stored, o.margin)
+	for _, warning := range p.Warnings {
+		a.meter.Say("baseline: %s", warning)
+	}
+	return keptRuns().Save(r)
+}
+
 // finishRun shows the result and turns it into an error if the answer is no.
 func (a *app) finishRun(o runOptions, r *result.Result, err error) error {
 	page := func(w io.Writer) error { return report.HTML(w, r) }
 	if failed := kept.Page(o.html).Write(page); err == nil {
+		err = failed
+	}
+	checked := checks.OfRun(r, o.apdexTarget)
+	checked.Host = a.host()
+	if failed := o.gateOptions.write(checked); err == nil {
 		err = failed
 	}
 	if showErr := a.showRun(o, r); err == nil {
@@ -265,7 +358,7 @@ func judge(r *result.Result, target float64) error {
 	case target > 0 && (r.Apdex == nil || *r.Apdex < target):
 		return no("", "Apdex %s is below the target %v", scoreText(r.Apdex), target)
 	}
-	return nil
+	return judgeGates(r.Gates)
 }
 
 // invalidHint says what to change after a run that is not valid, by the first cause that the user can remove. Others on

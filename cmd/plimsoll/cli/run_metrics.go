@@ -18,6 +18,7 @@ import (
 	"plimsoll/ground/host/process"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/result"
 	"plimsoll/lab/view/metrics"
 	"plimsoll/platform/worker/secret"
 	"plimsoll/platform/worker/server"
@@ -38,19 +39,28 @@ func figureFlags(c *cobra.Command, o *figureOptions) {
 		"connection")
 	c.Flags().StringVar(&o.key, "metrics-key", "", "`FILE` with the private key of --metrics-cert")
 	c.Flags().StringVar(&o.otlp, "otlp", "", "send these metrics to the OpenTelemetry collector at this `URL`, such "+
-		"as http://127.0.0.1:4318; headers for it are taken from "+metrics.PushHeaders)
+		"as http://127.0.0.1:4318 (default: "+metrics.PushEndpoint+"); headers for it are taken from "+
+		metrics.PushHeaders)
 }
 
 // check finds mistakes before a run is prepared.
 func (o figureOptions) check() error {
-	if err := o.checkMetrics(); err != nil || o.otlp == "" {
+	if err := o.checkMetrics(); err != nil {
 		return err
 	}
-	if _, err := metrics.Address(o.otlp); err != nil {
+	address, err := metrics.Collector(o.otlp)
+	if err != nil {
 		return problem.New(problem.Usage, err, "--otlp takes an address such as http://127.0.0.1:4318")
 	}
-	if os.Getenv(metrics.PushHeaders) != "" && !o.insecure && run.Unencrypted(o.otlp) {
-		return problem.New(problem.Usage, fmt.Errorf("--otlp %s: the headers of %s would be sent unencrypted", o.otlp,
+	if address == "" {
+		return nil
+	}
+	headers, err := metrics.CheckHeaders()
+	switch {
+	case err != nil:
+		return problem.New(problem.Usage, err, "such as Authorization=Bearer%20TOKEN, separated by commas")
+	case headers && !o.insecure && run.Unencrypted(address):
+		return problem.New(problem.Usage, fmt.Errorf("--otlp %s: the headers of %s would be sent unencrypted", address,
 			metrics.PushHeaders), "reach the collector by https, or add --insecure on an isolated network")
 	}
 	return nil
@@ -82,8 +92,9 @@ func (o figureOptions) checkMetrics() error {
 
 // figures opens both ways to read one registry.
 func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) {
-	if to.metrics == "" && to.otlp == "" {
-		return func() {}, nil
+	collector, err := metrics.Collector(to.otlp)
+	if err != nil || to.metrics == "" && collector == "" {
+		return func() {}, err
 	}
 	live := &metrics.Live{}
 	before := o.Snapshot
@@ -94,17 +105,21 @@ func (a *app) figures(o *run.Options, to figureOptions) (end func(), err error) 
 		}
 	}
 	served, err := serveFigures(live, to)
-	if err != nil || to.otlp == "" {
+	if err != nil || collector == "" {
 		return served, err
 	}
 	host, _ := os.Hostname()
-	pusher, err := live.Push(to.otlp, map[string]string{
+	pusher, err := live.Push(collector, map[string]string{
 		"service.name": "plimsoll", "service.version": o.Software,
 		"service.instance.id": fmt.Sprintf("%s:%d", host, os.Getpid()),
 	}, func(text string) { a.meter.Say("%s", text) })
 	if err != nil {
 		served()
 		return nil, problem.New(problem.Usage, err, "")
+	}
+	o.Published = func() []result.Event {
+		pusher.Close()
+		return pusher.Troubles()
 	}
 	return func() { pusher.Close(); served() }, nil
 }

@@ -43,6 +43,66 @@ func TestScenario_MistakeNamesFileLineAndKey(t *testing.T) {
 	}
 }
 
+func TestScenario_CheckIsTheSameAsTheFileAlone(t *testing.T) {
+	freshState(t)
+	path := requests(t)
+	short, long := plimsoll(t, "scenario", path), plimsoll(t, "scenario", "check", path)
+	if long.want(t, ExitOK); short.stdout != long.stdout || !strings.Contains(long.stdout, "scenario requests (") {
+		t.Errorf("%s\n%s", short.stdout, long.stdout)
+	}
+	plimsoll(t, "scenario", "check").want(t, ExitUsage, "needs a file to check", "./check")
+}
+
+func TestScenario_OnceShowsEachOperationAndWhatFailed(t *testing.T) {
+	freshState(t)
+	path := requests(t)
+	o := plimsoll(t, "scenario", "check", path, "--once")
+	o.want(t, ExitThreshold, "1 of 2 operations failed: broken")
+	for _, part := range []string{"well: ok in ", "/well\n  < 200 OK", "broken: FAILED in ", "< 418 I'm a teapot",
+		"! GET http://127.0.0.1"} {
+		if !strings.Contains(o.stdout, part) {
+			t.Errorf("lacks %q:\n%s", part, o.stdout)
+		}
+	}
+	var r struct {
+		Failed     int
+		Operations []struct {
+			ID, Outcome string
+			Events      []struct {
+				Request struct{ Answer struct{ Status int } }
+			}
+		}
+	}
+	plimsoll(t, "scenario", "check", path, "--once", "--json").decode(t, &r)
+	if r.Failed != 1 || len(r.Operations) != 2 || r.Operations[1].Events[0].Request.Answer.Status != 418 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestScenario_SchemaIsThePublishedOne(t *testing.T) {
+	freshState(t)
+	published, err := os.ReadFile("../../../docs/schema/scenario-1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := plimsoll(t, "scenario", "--schema"); o.code != ExitOK || o.stdout != string(published) {
+		t.Errorf("exit code %d; %d bytes, published %d", o.code, len(o.stdout), len(published))
+	}
+}
+
+func TestScenario_RefusesFlagsWithoutEffect(t *testing.T) {
+	freshState(t)
+	path := requests(t)
+	for flags, says := range map[string]string{
+		"--once":                      "--once needs a scenario file",
+		"check " + path + " --user=5": "--user has no effect without --once",
+		path + " --schema":            "--schema is that of every scenario file",
+		path + " --load=1c":           "--load has no effect with a file",
+	} {
+		plimsoll(t, append([]string{"scenario"}, strings.Fields(flags)...)...).want(t, ExitUsage, says, "hint: ")
+	}
+}
+
 // requests is a scenario of HTTP alone, and the server it speaks to. Most users are due once within a second, so that
 // there are enough operations of both, however busy the machine is.
 func requests(t *testing.T) (path string) {

@@ -10,17 +10,20 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/score"
 )
 
 type scoreOptions struct {
-	targets, target, html string
-	details               bool
+	targets, target, html, prefix, database string
+	gap                                     time.Duration
+	details                                 bool
 }
 
 func (a *app) addScore(root *cobra.Command) {
@@ -28,15 +31,23 @@ func (a *app) addScore(root *cobra.Command) {
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "score LOG... [flags]",
 		Short: "Score production from its log: Apdex by operation and hour",
-		Long: `Read the technological log of a 1C:Enterprise server, and score what its users did: Apdex, median,
-p95 and the share beyond 4T for each operation and hour; how much of it the database and managed
-locks had; lock timeouts, deadlocks, exceptions. Nothing is replayed or installed.
+		Long: `Read the log of a 1C:Enterprise server or of a PostgreSQL server, and score what its users did:
+Apdex, median, p95 and the share beyond 4T for each operation and hour; how much of it the
+database and locks had; lock timeouts, deadlocks, exceptions. Nothing is replayed or installed.
 
-LOG is a folder, with a folder for each process as the server makes them (rphost_1234/26112810.log),
-or a file of it; .gz too. Text and JSON are read. An operation is a CALL event with a context: it is
-named by the context's outermost line, a background job or service by its method. The smallest
-useful log has CALL events with Context; with DBPOSTGRS, TLOCK, TTIMEOUT, TDEADLOCK and EXCP the
-table has their columns too.
+LOG is a folder, or a file of it; .gz too.
+
+1C: the technological log, with a folder for each process as the server makes them
+(rphost_1234/26112810.log), text or JSON. An operation is a CALL event with a context: it is named
+by the context's outermost line, a background job or service by its method. The smallest useful log
+has CALL events with Context; with DBPOSTGRS, TLOCK, TTIMEOUT, TDEADLOCK and EXCP the table has
+their columns too. Without any CALL, pauses divide its statements as those of PostgreSQL.
+
+PostgreSQL: csvlog, jsonlog, or stderr with its log_line_prefix, which is found out if it is a
+usual one. The log must have all statements (log_min_duration_statement = 0); log_lock_waits adds
+the waits for locks. An operation is what a session does without a pause of more than --gap. It is
+named by a comment that the application gives its statements (/*action='order'*/), else by the
+tables that it writes or reads. Behind a pooler sessions are shared: take a smaller --gap.
 
 --targets names the target T of each operation. Others have --target, or one that is proposed from
 the calm half of the hours: then the score says how much worse the busy hours are than these.
@@ -46,15 +57,36 @@ and hours, not with the log.`,
 		Example: `  plimsoll score /var/log/1c/techlog
   plimsoll score rphost_1234/26112810.log --target 1s --details
   plimsoll score /var/log/1c/techlog --targets targets.csv --html score.html
+  plimsoll score /var/log/postgresql --database shop --gap 100ms
+  plimsoll score postgresql.log --prefix '%m [%p] %u@%d '
   plimsoll score /var/log/1c/techlog --json | jq '.operations[] | select(.apdex < 0.85) | .name'`,
 		Args: arguments(1, 1000, "a folder or file of a log"),
 	}, func(ctx context.Context, args []string) error { return a.score(ctx, args, o) })
 	fs := c.Flags()
-	fs.StringVar(&o.targets, "targets", "", "`FILE` of targets, one operation a line: Document.Order.Post;1.5")
+	logFlags(fs, &o, "PostgreSQL: only this database")
+	scoredFlags(fs, &o)
+	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
+	config.FlagOnly(fs, "html")
+}
+
+// logNames are the flags of all that reads a log.
+var logNames = []string{"targets", "gap", "prefix", "database"}
+
+func logFlags(fs *pflag.FlagSet, o *scoreOptions, database string) {
+	fs.StringVar(&o.targets, "targets", "",
+		"`FILE` of targets, one operation of the log a line: Document.Order.Post;1.5")
+	fs.DurationVar(&o.gap, "gap", score.GapDefault,
+		"PostgreSQL, or 1C without CALL: a longer pause of a session begins another operation of the log")
+	fs.StringVar(&o.prefix, "prefix", "",
+		"PostgreSQL: `PREFIX` of the log's lines in the format stderr, the server's log_line_prefix")
+	fs.StringVar(&o.database, "database", "", database)
+	config.FlagOnly(fs, logNames...)
+}
+
+// scoredFlags are those of a table of the log's operations.
+func scoredFlags(fs *pflag.FlagSet, o *scoreOptions) {
 	fs.StringVar(&o.target, "target", "", "target of operations without one of their own, in seconds or as 800ms")
 	fs.BoolVar(&o.details, "details", false, "show all operations, not only the worst")
-	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
-	config.FlagOnly(fs, "html", "targets")
 }
 
 func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
@@ -91,14 +123,28 @@ func scoreError(err error) error {
 	switch {
 	case errors.Is(err, score.ErrNoCalls):
 		return problem.New(problem.Usage, err, "let the server log CALL events with all properties (logcfg.xml)")
+	case errors.Is(err, score.ErrNoStatements):
+		return problem.New(problem.Usage, err, "let the server log all statements: log_min_duration_statement = 0")
+	case errors.Is(err, pglog.ErrPrefix):
+		return problem.New(problem.Usage, err, "give the server's log_line_prefix: --prefix '%m [%p] %u@%d '")
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, score.ErrNoLog):
-		return problem.New(problem.Usage, err, "name the folder that 'location' in logcfg.xml names")
+		return problem.New(problem.Usage, err,
+			"name the folder of 'location' in logcfg.xml, or PostgreSQL's log_directory")
 	}
 	return err
 }
 
 func (o scoreOptions) read(paths []string) (score.Options, error) {
-	options := score.Options{Paths: paths, Zone: time.Local}
+	options := score.Options{Paths: paths, Zone: time.Local, Gap: o.gap, Database: o.database}
+	if o.gap <= 0 {
+		return options, fmt.Errorf("--gap: %s is not above 0", o.gap)
+	}
+	if o.prefix != "" {
+		var err error
+		if options.Prefix, err = pglog.ParsePrefix(o.prefix); err != nil {
+			return options, fmt.Errorf("--prefix: %w", err)
+		}
+	}
 	if o.target != "" {
 		var err error
 		if options.Target, err = score.ParseTarget(o.target); err != nil {

@@ -145,3 +145,55 @@ func (d optionalSpan) Set(s string) error {
 	*d.p = &v
 	return nil
 }
+
+type age struct{ p *time.Duration }
+
+// Age defines a flag that takes a duration with days and weeks too: 30d, 2w, 12h.
+func Age(fs *pflag.FlagSet, p *time.Duration, name, usage string) { fs.Var(age{p}, name, usage) }
+
+func (a age) String() string {
+	if *a.p == 0 {
+		return ""
+	}
+	return human.Duration(*a.p)
+}
+func (a age) Type() string { return "age" }
+func (a age) Set(s string) error {
+	const day = 24 * time.Hour
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		number, is := strings.CutSuffix(s, suffix)
+		if n, err := strconv.ParseFloat(number, 64); is && err == nil && n > 0 && n < 1e5 {
+			*a.p = time.Duration(n * float64(unit))
+			return nil
+		}
+	}
+	v, err := time.ParseDuration(s)
+	if err == nil && v <= 0 {
+		return Reason("must be more than nothing, not " + s)
+	}
+	*a.p = v
+	return err
+}
+
+type size struct{ p *int64 }
+
+// Size defines a flag that takes an amount of bytes with its unit: 300MB, 5GB, 5G.
+func Size(fs *pflag.FlagSet, p *int64, name, usage string) { fs.Var(size{p}, name, usage) }
+
+func (z size) String() string {
+	if *z.p == 0 {
+		return ""
+	}
+	return human.Bytes(*z.p)
+}
+func (z size) Type() string { return "size" }
+func (z size) Set(s string) error {
+	if !strings.HasSuffix(strings.ToUpper(s), "B") {
+		s += "B"
+	}
+	n, err := human.ParseBytes(s)
+	if err == nil {
+		*z.p = n
+	}
+	return err
+}

@@ -17,6 +17,8 @@ var kinds = map[string]string{
 	"bool":     "true or false",
 	"duration": "a duration such as 30s or 5m",
 	"string":   "text",
+	"age":      "an age such as 30d, 2w or 12h",
+	"size":     "a size such as 300MB or 5GB",
 
 	"stringSlice": "words with commas between",
 }

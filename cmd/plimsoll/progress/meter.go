@@ -22,6 +22,7 @@ import (
 const (
 	redrawEvery = 100 * time.Millisecond // on a terminal
 	plainEvery  = 5 * time.Second        // elsewhere
+	watchEvery  = time.Second            // by a program
 )
 
 // Options say what kind of reader there is.
@@ -32,6 +33,14 @@ type Options struct {
 	Height   int                        // of the terminal; 0 means not known
 	Size     func() (width, height int) // now; nil: as it was
 	Now      func() time.Time           // defaults to time.Now
+	// Watch is told instead of a reader, when a phase begins and every second; nil: w is written to. It must not wait.
+	Watch func(Step)
+}
+
+// Step is what a reader would have read: a line, and how long the phase will still take; 0: not known.
+type Step struct {
+	Text string
+	Left time.Duration
 }
 
 // Detect tells from w whether a terminal reads it, and how wide it is.
@@ -85,10 +94,11 @@ func (m *Meter) Phase(name string, total float64, unit string) {
 	m.close()
 	now := m.o.Now()
 	m.phase = phase{name: name, total: total, unit: unit, began: now}
-	if m.o.Terminal || m.next.IsZero() {
+	atOnce := m.o.Terminal || m.o.Watch != nil
+	if atOnce || m.next.IsZero() {
 		m.next = now.Add(m.every())
 	}
-	if m.o.Terminal {
+	if atOnce {
 		m.draw(now)
 	}
 }
@@ -136,8 +146,13 @@ func (m *Meter) Say(format string, args ...any) {
 	if m.o.Quiet {
 		return
 	}
+	text := human.Plain(fmt.Sprintf(format, args...))
+	if m.o.Watch != nil {
+		m.o.Watch(Step{Text: text})
+		return
+	}
 	m.wipe()
-	fmt.Fprintln(m.w, human.Plain(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(m.w, text)
 	if m.o.Terminal && m.phase.name != "" {
 		m.draw(m.o.Now())
 	}
@@ -156,7 +171,10 @@ func (m *Meter) close() {
 }
 
 func (m *Meter) every() time.Duration {
-	if m.o.Terminal {
+	switch {
+	case m.o.Watch != nil:
+		return watchEvery
+	case m.o.Terminal:
 		return redrawEvery
 	}
 	return plainEvery
@@ -176,6 +194,11 @@ func (m *Meter) draw(now time.Time) {
 		return
 	}
 	line := human.PlainLine(m.phase.line(now, m.o.Terminal))
+	if m.o.Watch != nil {
+		left, _ := m.phase.remaining(now)
+		m.o.Watch(Step{line, left})
+		return
+	}
 	if !m.o.Terminal {
 		lines := []string{line}
 		if m.below != nil {
@@ -222,9 +245,7 @@ func (p *phase) line(now time.Time, withBar bool) string {
 	default:
 		parts = append(parts, fmt.Sprintf("%.0f%%", 100*p.done/p.total))
 	}
-	if p.left > 0 {
-		parts = append(parts, "about "+human.Elapsed(p.left)+" left")
-	} else if d, ok := left(elapsed, p.done, p.total); ok {
+	if d, known := p.remaining(now); known {
 		parts = append(parts, "about "+human.Elapsed(d)+" left")
 	}
 	if p.unit != "" && p.done > 0 {
@@ -237,4 +258,12 @@ func (p *phase) line(now time.Time, withBar bool) string {
 		parts = append(parts, p.note)
 	}
 	return p.name + ": " + strings.Join(parts, ", ")
+}
+
+// remaining is how long the phase will still take, as told or at the pace so far.
+func (p *phase) remaining(now time.Time) (d time.Duration, known bool) {
+	if p.left > 0 {
+		return p.left, true
+	}
+	return left(now.Sub(p.began), p.done, p.total)
 }

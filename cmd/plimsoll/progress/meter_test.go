@@ -35,6 +35,25 @@ func TestMeter_WritesAPlainLineEveryFewSeconds(t *testing.T) {
 	}
 }
 
+func TestMeter_TellsAProgramAtOnceAndEverySecond(t *testing.T) {
+	var told []progress.Step
+	c := newClock()
+	m := progress.New(nil, progress.Options{Now: c.now, Watch: func(s progress.Step) { told = append(told, s) }})
+	m.Phase("run", 10, "")
+	m.Say("a cluster is made")
+	for range 4 {
+		c.pass(time.Second / 2)
+		m.UpdateLeft(float64(len(told)), 8*time.Second, "steady")
+	}
+	m.End()
+	want := []progress.Step{{Text: "run: 0%"}, {Text: "a cluster is made"},
+		{Text: "run: 20%, about 8s left, steady", Left: 8 * time.Second},
+		{Text: "run: 30%, about 8s left, steady", Left: 8 * time.Second}}
+	if fmt.Sprint(told) != fmt.Sprint(want) {
+		t.Errorf("got  %v\nwant %v", told, want)
+	}
+}
+
 func TestMeter_ShortPhasesTogetherShowALine(t *testing.T) {
 	var out bytes.Buffer
 	c := newClock()

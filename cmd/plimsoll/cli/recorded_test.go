@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/lab/prove/compare"
+	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/recorded/replay"
+	"plimsoll/lab/recorded/sample/sampletest"
+	"plimsoll/lab/recorded/score"
+)
+
+// A recorded time of a 1C server, scored, played again under a mask, and compared on two copies of its base. Targets
+// are so long that all is in time, however busy the machine is.
+func TestRecorded_ScoredReplayedCompared(t *testing.T) {
+	state := freshState(t)
+	day := sampletest.Record(t, sampletest.Options{Users: 3, Each: 6})
+	log, targets := day.Folder(t, nil), filepath.Join(state, "targets.csv")
+	var lines strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(day.Truth.Calls)) {
+		fmt.Fprintf(&lines, "%s;60\n", name)
+	}
+	if err := os.WriteFile(targets, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	scored := plimsoll(t, "score", log, "--targets", targets, "--json")
+	scored.want(t, ExitOK)
+	var s score.Result
+	scored.decode(t, &s)
+	calls := map[string]int64{}
+	for _, op := range s.Operations {
+		calls[op.Name] = op.N
+	}
+	if !maps.Equal(calls, day.Truth.Calls) || s.Apdex != 1 || s.Unscored.OfAll != day.Truth.Statements {
+		t.Errorf("%v, want %v, %s", calls, day.Truth.Calls, scored.stdout)
+	}
+
+	rules := filepath.Join(state, "personal.toml")
+	if err := os.WriteFile(rules, []byte(`columns = ["_reference18._description"]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := sampletest.Base(t)
+	plimsoll(t, "replay", log, "--dsn", base).want(t, ExitUsage, "change the database", "add --yes")
+	again := plimsoll(t, "replay", log, "--dsn", base, "--yes", "--targets", targets, "--mask", rules, "--mask-base",
+		"--json")
+	again.want(t, ExitOK)
+	var r replay.Result
+	again.decode(t, &r)
+	if f := r.Fidelity; f.Read != day.Truth.Statements || f.Replayed != f.Read || !f.Faithful() ||
+		f.MaskedInBase == 0 || r.Replayed.Apdex != 1 {
+		t.Errorf("%s: %s", day, again.stdout)
+	}
+	worn := plimsoll(t, "replay", log, "--dsn", base, "--yes", "--speed", "max") // it was played on this one before
+	worn.want(t, ExitThreshold, "the replay is not faithful", "play on a new copy")
+	if !strings.Contains(worn.stdout, "which is below 99.5 %") || strings.Count(worn.stdout, "SQLSTATE 25P02") > 1 {
+		t.Errorf("want the limit, and no example twice:\n%s", worn.stdout)
+	}
+
+	o := plimsoll(t, "compare", "--dsn-a", sampletest.Base(t), "--dsn-b", sampletest.Base(t), "--reset", "template",
+		"--replay", log, "--targets", targets, "--speed", "4", "--pairs", "4", "--json")
+	o.want(t, ExitOK)
+	var c compare.Comparison
+	o.decode(t, &c)
+	if len(c.Runs) != 2*verdict.RunsMin || c.Findings[0].Verdict != verdict.Equal || c.Plan.Metric != "apdex" {
+		t.Errorf("%d runs, %s", len(c.Runs), c.Statement())
+	}
+	for _, run := range c.Runs {
+		if same := run.Figures[""]["statements_as_in_the_log"]; same < replay.FaithfulFrom {
+			t.Errorf("round %d of %s: %v as in the log", run.Round, run.Side, same)
+		}
+	}
+	shown := plimsoll(t, "compare", "--show", "latest", "--details")
+	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "replay of ") {
+		t.Error(shown.stdout)
+	}
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/dirs"
+	"plimsoll/ground/human"
+	"plimsoll/ground/problem"
+	"plimsoll/lab/recorded/mask"
+	"plimsoll/lab/recorded/pglog"
+	"plimsoll/lab/recorded/replay"
+	"plimsoll/lab/recorded/score"
+)
+
+type replayOptions struct {
+	scoreOptions
+	dsn, cluster string
+	yes          bool
+	recordedOptions
+}
+
+// recordedOptions say how a log is played again.
+type recordedOptions struct {
+	speed, mask string
+	maskBase    bool
+}
+
+func (a *app) addReplay(root *cobra.Command) {
+	var o replayOptions
+	c := a.command(root, groupJob, &cobra.Command{
+		Use:   "replay LOG... [flags]",
+		Short: "Play the statements of a 1C or PostgreSQL log again, on a copy of the base",
+		Long: `Play a recorded time again: the statements of a log, each session on a connection of its own,
+its statements in their order and when they began, on a copy of the base. Then the score of the log
+stands beside that of the replay, operation by operation, with how true the replay was: statements
+replayed and left out by reason, errors and rows as in the log or not, order kept, how late
+statements began. Below 99.5 % of statements as in the log the score is not to be trusted.
+
+1C: the technological log with DBPOSTGRS events (Sql, dbpid, RowsAffected), as for 'plimsoll score'.
+With CALL events the operations are calls: what the application server took for itself stays as in
+the log, what the database took is as here. With EXCP events the SQLSTATE of errors is compared.
+Managed locks lie in the application server, so none is taken. 'plimsoll run --load 1c --write-log
+DIR' makes such a log to try it with.
+
+PostgreSQL: csvlog, jsonlog or stderr, with all statements (log_min_duration_statement = 0); for
+parameters it needs log_parameter_max_length = -1, which is the default. Such a log has no rows.
+
+The base must be as it was when the log began: 'plimsoll clone' copies one while it runs.
+
+  --speed 1     at the pace of the log; 4: four times as fast, with pauses that much shorter
+  --speed max   each session as fast as it can; without a score
+
+--mask FILE replaces personal data before anything of the log is kept on disk or sent: literals and
+parameters of columns that the file names, and patterns such as e-mail addresses. A value is the
+same pseudonym everywhere, by a random key that is kept nowhere. --mask-base first masks the named
+columns in the copy itself, so that statements find there what they look for.
+
+  columns  = ["_reference18._description", "*.phone"]
+  patterns = ["email", "phone", "inn", "snils", "card"]
+  own      = ['\bA-\d{6}\b']
+
+What a log does not hold is left out and counted: the rows of COPY FROM STDIN, cut parameters. Ids
+that a program read from an answer are sent as they were, so a base of another moment gives new
+errors: they are counted. With a superuser's connection each session takes the role that it had.
+
+The statements change the base, so that a second replay needs a new copy. --cluster plays on a local
+cluster; for any other server say with --yes that it is a copy. Ctrl-C ends early and reports what
+was done. Exit code 3: the replay is not faithful.`,
+		Example: `  plimsoll clone before --dsn postgres://copier@db.example/shop      before the day begins
+  plimsoll replay /var/log/postgresql --database shop --cluster before
+  plimsoll replay /var/log/1c/techlog --cluster before --mask personal.toml --mask-base
+  plimsoll replay day.csv --cluster before --speed 4 --json
+  plimsoll replay day.csv --dsn postgres://postgres@test.example/shop --yes
+  plimsoll compare stock ours --replay /var/log/1c/techlog           two copies, in turns`,
+		Args: arguments(1, 1000, "a folder or file of a log"),
+	}, func(ctx context.Context, args []string) error { return a.replay(ctx, args, o) })
+	fs := c.Flags()
+	fs.StringVar(&o.cluster, "cluster", "", "play on the running local cluster `NAME`, on its database of that name")
+	fs.StringVar(&o.dsn, "dsn", "", "play on this connection string's database")
+	fs.BoolVar(&o.yes, "yes", false, "the database of --dsn is a copy, whose data may change")
+	recordedFlags(fs, &o.scoreOptions, &o.recordedOptions)
+	scoredFlags(fs, &o.scoreOptions)
+	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
+	config.FlagOnly(fs, "dsn", "yes")
+	c.MarkFlagsMutuallyExclusive("dsn", "cluster")
+	c.MarkFlagsOneRequired("dsn", "cluster")
+}
+
+// recordedNames are the flags of a log that is played again.
+var recordedNames = slices.Concat([]string{"speed", "mask", "mask-base"}, logNames)
+
+func recordedFlags(fs *pflag.FlagSet, o *scoreOptions, p *recordedOptions) {
+	fs.StringVar(&p.speed, "speed", "1", "`PACE` of a replay: 1 that of the log, 4 four times as fast, or max")
+	logFlags(fs, o, "database of the log (default: that of its first statement)")
+	fs.StringVar(&p.mask, "mask", "", "`FILE` of rules by which personal data of the log is masked")
+	fs.BoolVar(&p.maskBase, "mask-base", false, "with --mask: first mask the columns that it names in the base itself")
+	config.FlagOnly(fs, "speed", "mask", "mask-base")
+}
+
+// paceMost times the log's: beyond it, max is meant.
+const paceMost = 1000
+
+func (o recordedOptions) pace() (float64, error) {
+	if o.speed == "max" {
+		return 0, nil
+	}
+	pace, err := strconv.ParseFloat(o.speed, 64)
+	if err != nil || !(pace > 0 && pace <= paceMost) {
+		return 0, problem.New(problem.Usage, fmt.Errorf("--speed %q is no pace", o.speed),
+			fmt.Sprintf("a number up to %d, or max", paceMost))
+	}
+	return pace, nil
+}
+
+// options of a replay.
+func (o recordedOptions) options(s scoreOptions, paths []string) (r replay.Options, err error) {
+	scored, err := s.read(paths)
+	if err != nil {
+		return r, problem.New(problem.Usage, err, "plimsoll replay --help")
+	}
+	r = replay.Options{Paths: paths, Zone: scored.Zone, Prefix: scored.Prefix, Database: s.database,
+		State: dirs.State(), Gap: scored.Gap, Target: scored.Target, Targets: scored.Targets, MaskBase: o.maskBase}
+	if r.Speed, err = o.pace(); err != nil {
+		return r, err
+	}
+	if o.mask == "" {
+		if o.maskBase {
+			err = problem.New(problem.Usage, errors.New("--mask-base has no effect without --mask"), "add --mask FILE")
+		}
+		return r, err
+	}
+	rules, err := mask.Read(o.mask)
+	if err == nil {
+		r.Mask = mask.New(rules)
+	}
+	return r, err
+}
+
+func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error {
+	options, err := o.options(o.scoreOptions, paths)
+	if err != nil {
+		return err
+	}
+	options.DSN = o.dsn
+	if o.dsn != "" && !o.yes {
+		return problem.New(problem.Usage, errors.New("the statements of a log change the database of --dsn"),
+			"if it is a copy, add --yes; 'plimsoll clone' makes one of a running server")
+	}
+	if o.cluster != "" {
+		c, err := a.clusters().Running(ctx, o.cluster)
+		if err != nil {
+			return err
+		}
+		options.DSNOf = func(database string) string { return c.SocketDSN(database).Secret() }
+	}
+	phase := ""
+	options.Progress = func(what string, share float64, left time.Duration) {
+		if what != phase {
+			phase = what
+			a.meter.Phase(what, 1, "")
+		}
+		a.meter.UpdateLeft(share, left, "")
+	}
+	r, err := replay.Run(ctx, options)
+	a.meter.End()
+	if r == nil {
+		return replayError(err)
+	}
+	err = errors.Join(err, a.answer(r, func(w io.Writer) error { return r.Text(w, o.details) }))
+	if err == nil && r.Stopped != "" {
+		err = problem.New(problem.Interrupted, errors.New("stopped; what was replayed is above"), "")
+	}
+	if err == nil && !r.Fidelity.Faithful() {
+		err = problem.New(problem.Threshold, fmt.Errorf("the replay is not faithful: %s of the statements are as in "+
+			"the log", human.Percent1(r.Fidelity.AsInTheLog())), "the base must be as it was when the log began: play "+
+			"on a new copy ('plimsoll clone')")
+	}
+	return err
+}
+
+func replayError(err error) error {
+	switch {
+	case errors.Is(err, replay.ErrNothing):
+		return problem.New(problem.Usage, err, "let the server log all statements: log_min_duration_statement = 0")
+	case errors.Is(err, replay.ErrStandstill):
+		return problem.New(problem.Failure, err,
+			"the base is not as it was when the log began, or the log lacks statements")
+	case errors.Is(err, pglog.ErrPrefix), errors.Is(err, score.ErrNoLog), errors.Is(err, score.ErrNoStatements):
+		return scoreError(err)
+	}
+	return err
+}
