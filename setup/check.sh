@@ -27,6 +27,7 @@ is_met() {
 		pkg) pkg-config --exists "${1#*:}" 2>/dev/null ;;
 		file) compgen -G "${1#*:}" >/dev/null ;;
 		perl) perl "-M${1#perl:}" -e 1 2>/dev/null ;;
+		python) python3 -c "import ${1#*:}" 2>/dev/null ;;
 		go) go_is_met ;;
 		server) server_is_met ;;
 	esac
