@@ -27,7 +27,7 @@ func Reading(statement string) []Setting {
 // what anybody made who may create objects there, such as a function now(), and run it with our rights.
 var trusted = Setting{"search_path", "pg_catalog, pg_temp"}
 
-// ours is the name of the lab's connections in pg_stat_activity: sessions without a name would count as those of others.
+// ours names the lab's connections in pg_stat_activity: sessions without a name would count as those of others.
 const ours = "plimsoll"
 
 // Connect to a database that a user named by --dsn, as Open does. The application is the connection's name in
