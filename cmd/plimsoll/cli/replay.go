@@ -178,7 +178,8 @@ func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error
 	}
 	err = errors.Join(err, a.answer(r, func(w io.Writer) error { return r.Text(w, o.details) }))
 	if err == nil && r.Stopped != "" {
-		err = problem.New(problem.Interrupted, errors.New("stopped; what was replayed is above"), "")
+		err = problem.New(problem.Interrupted, errors.New("stopped; what was replayed is above"),
+			"it cannot go on, since the base has changed: play on a new copy ('plimsoll clone')")
 	}
 	if err == nil && !r.Fidelity.Faithful() {
 		err = problem.New(problem.Threshold, fmt.Errorf("the replay is not faithful: %s of the statements are as in "+

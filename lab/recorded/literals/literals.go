@@ -49,10 +49,11 @@ type scan struct {
 	out     strings.Builder
 
 	subject string // the column named last
-	bound   bool   // it is compared with, or set to, what comes
-	between bool   // and the next AND does not end that
+	between bool   // the next AND does not end what is bound
+	last    string // the word before this one
 	depth   int
 	insert  insert
+	comparison
 }
 
 // insert is INSERT INTO t (a, b) VALUES (…), (…): a literal's column is that of its place.
@@ -80,14 +81,14 @@ var (
 	castAhead = regexp.MustCompile(`(?i)^\s*::\s*(bytea|timestamp|date|time|interval|uuid)`)
 )
 
-// keywords that bind what follows to the column before them.
-var binding = map[string]bool{"LIKE": true, "ILIKE": true, "IN": true, "BETWEEN": true, "SIMILAR": true, "ANY": true,
-	"IS": true, "DISTINCT": true}
+// keywords that bind what follows to the column before them, and how many brackets deeper rows of values stand.
+var binding = map[string]int{"LIKE": 1, "ILIKE": 1, "BETWEEN": 1, "SIMILAR": 1, "IS": 1, "DISTINCT": 1,
+	"IN": 2, "ANY": 2}
 
 // keywords that are neither columns nor end what is bound.
 var neutral = map[string]bool{
-	"NOT": true, "TO": true, "FROM": false, "CAST": true, "AS": true, "NULL": true,
-	"TRUE": true, "FALSE": true, "E": true, "ALL": true, "ARRAY": true, "ESCAPE": true,
+	"NOT": true, "TO": true, "CAST": true, "AS": true, "NULL": true, "TRUE": true, "FALSE": true, "E": true,
+	"ESCAPE": true, "ROW": true,
 }
 
 func (s *scan) all() string {
@@ -112,41 +113,50 @@ func (s *scan) next(rest string) int {
 	case sqltext.Comment:
 		text = s.do(Value{Text: text, Comment: true})
 	case sqltext.Number:
-		text = s.do(Value{Column: s.column(), Text: text, Number: true})
+		text = s.do(Value{Column: s.column(after), Text: text, Number: true})
 	case sqltext.Parameter:
-		if number, err := strconv.Atoi(text[1:]); err == nil && s.column() != "" {
-			s.parameter(number-1, s.column())
+		if number, err := strconv.Atoi(text[1:]); err == nil && s.column(after) != "" {
+			s.parameter(number-1, s.column(after))
 		}
 	case sqltext.Name:
-		if function := strings.HasPrefix(after, "("); !function || !s.bound {
+		if s.called = calls(text, after); !s.called || !s.bound {
 			s.word(text)
 		}
 	case sqltext.Symbol:
-		s.symbol(text)
+		s.symbol(text, after)
 	}
+	s.count(p, after)
 	s.out.WriteString(text)
 	return len(p.Text)
 }
 
-func (s *scan) symbol(text string) {
+func (s *scan) symbol(text, after string) {
 	switch text {
-	case "(":
+	case "(", "[":
 		s.depth++
-		s.opens()
-	case ")":
+		s.openList(after)
+		if text == "(" {
+			s.opens()
+		}
+	case ")", "]":
 		s.closes()
 		s.depth--
+		s.closeList()
 	case ",":
 		if s.insert.state == inValues && s.depth == s.insert.depth {
 			s.insert.place++
 		}
+		s.comma()
 	default:
-		s.bound = s.bound || strings.ContainsAny(text, "=<>~")
+		if strings.ContainsAny(text, "=<>~") {
+			s.bind(1)
+		}
 	}
 }
 
 func (s *scan) word(text string) {
-	upper := strings.ToUpper(text)
+	upper, last := strings.ToUpper(text), s.last
+	s.last = upper
 	switch {
 	case upper == "INTO" || s.insert.state == wantsTable:
 		if upper == "INTO" {
@@ -166,10 +176,18 @@ func (s *scan) word(text string) {
 		}
 		s.insert.state = wantsRows
 		return
+	case s.inRow() && upper != "SELECT", upper == "VALUES" && s.bound:
+		return
 	case upper == "RETURNING" || upper == "SELECT" || upper == "ON" && s.insert.state == wantsRows:
 		s.insert.state = none
-	case binding[upper]:
-		s.bound, s.between = true, upper == "BETWEEN"
+	case binding[upper] > 0:
+		s.bind(binding[upper])
+		s.between = upper == "BETWEEN"
+		return
+	case upper == "ALL" || upper == "SOME" || upper == "ARRAY":
+		s.deeper(upper)
+		return
+	case upper == "FROM" && last == "DISTINCT": // a IS DISTINCT FROM
 		return
 	case s.between && upper == "AND":
 		s.between = false
@@ -177,7 +195,8 @@ func (s *scan) word(text string) {
 	case neutral[upper]:
 		return
 	}
-	s.subject, s.bound = s.qualified(text), false
+	s.subject, s.bound, s.row = s.qualified(text), false, nil
+	s.names(s.subject)
 }
 
 // bare name of a table or column: in lower case, without schema and quotes.
@@ -270,17 +289,22 @@ func (s *scan) closes() {
 	}
 }
 
-// column that a literal here stands for.
-func (s *scan) column() string {
+// column that a value here stands for; after is the text behind the value.
+func (s *scan) column(after string) string {
 	switch in := s.insert; {
 	case in.state == inValues && in.place < len(in.columns):
 		return in.table + "." + in.columns[in.place]
 	case in.state == inValues:
 		return ""
+	case s.inRow():
+		return at(s.row, s.place)
 	case s.bound:
 		return s.subject
 	}
-	return ""
+	if column := s.ofRowBehind(); column != "" {
+		return column
+	}
+	return s.behind(after)
 }
 
 // literal with another value in it.
@@ -289,20 +313,20 @@ func (s *scan) literal(p sqltext.Part, after string) string {
 	case p.Cut: // the server refuses it, too
 		return p.Text
 	case p.Mark[0] == '$':
-		return p.Mark + s.do(Value{Column: s.column(), Text: p.Inner()}) + p.Mark
+		return p.Mark + s.do(Value{Column: s.column(after), Text: p.Inner()}) + p.Mark
 	case castAhead.MatchString(after):
 		return p.Text
 	}
-	return p.Mark + s.other(p.Inner(), s.Escapes || p.Escapes()) + "'"
+	return p.Mark + s.other(p.Inner(), s.column(after), s.Escapes || p.Escapes()) + "'"
 }
 
 // other is what stands in a literal instead, as it is written there.
-func (s *scan) other(inner string, escapes bool) string {
+func (s *scan) other(inner, column string, escapes bool) string {
 	plain := strings.ReplaceAll(inner, "''", "'")
 	if escapes {
 		plain = escaped.ReplaceAllString(plain, "$1")
 	}
-	other := s.do(Value{Column: s.column(), Text: plain})
+	other := s.do(Value{Column: column, Text: plain})
 	if other == plain {
 		return inner
 	}

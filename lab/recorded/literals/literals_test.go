@@ -35,6 +35,22 @@ func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
 			"=#1 x='x' =#2 x='y' a.z='z'"},
 		{`SELECT 1 FROM t WHERE a BETWEEN 'x' AND 'y' AND b = 'z'`,
 			"=#1 t.a='x' t.a='y' t.b='z'"},
+		{`SELECT 1 FROM t WHERE (a, b) = ('x', 2) OR ROW(b, a) >= ROW('y', 'z')`,
+			"=#1 t.a='x' t.b=#2 t.b='y' t.a='z'"},
+		{`SELECT 1 FROM t WHERE (a, lower(b)) IN (('x', 'y'), ('z', $1)) AND c = 'w'`,
+			"=#1 t.a='x' t.b='y' t.a='z' t.b='p1' t.c='w'"},
+		{`SELECT 1 FROM t WHERE (a, b) IN (VALUES ('x', 'y')) OR (b, a) = ANY (ARRAY[('z', 'w')]) ` +
+			`OR a IN(VALUES ('v'))`,
+			"=#1 t.a='x' t.b='y' t.b='z' t.a='w' t.a='v'"},
+		{`UPDATE t SET (a, b) = (lower('x'), 'y') WHERE 'z' = c AND lower($1) = lower(d)`,
+			"t.a='x' t.b='y' t.c='z' t.d='p1'"},
+		{`SELECT 1 FROM a T1 WHERE ('x', 2) = (T1.p, T1.q) AND 'y' IN (T1.r) AND 'z'::text <> T1.s ` +
+			`AND 7 BETWEEN T1.u AND T1.v AND ('k', lower('l')) < (T1.p, T1.q)`,
+			"=#1 a.p='x' a.q=#2 a.r='y' a.s='z' a.u=#7 a.p='k' a.q='l'"},
+		{`SELECT ARRAY['x', 'y'], a = 'z', 'v' FROM t WHERE 'w' = ANY (b) AND c IS DISTINCT FROM 'u' AND 'r' IS NULL`,
+			"='x' ='y' t.a='z' ='v' t.b='w' t.c='u' ='r'"},
+		{`INSERT INTO t (a, b) VALUES (ARRAY['p', 'q'], 'x') ON CONFLICT (a, b) DO UPDATE SET b = 'y'`,
+			"t.a='p' t.a='q' t.b='x' b='y'"},
 	} {
 		sql, want := c.sql, c.want
 		p1 := "p1"

@@ -76,6 +76,18 @@ func TestStatement_MasksWhatRulesName(t *testing.T) {
 		"times and keys": {sql: `SELECT 1 FROM t WHERE note = '2026-11-28 10:15:00'::timestamp ` +
 			`AND note = '\\001\\377'::bytea`,
 			escapes: true, kept: `'2026-11-28 10:15:00'::timestamp AND note = '\\001\\377'::bytea`},
+		"row": {sql: `SELECT 1 FROM _Reference18 T1 WHERE (T1._Code, T1._Description) = ('plain', 'SECRET')`,
+			kept: "plain"},
+		"rows": {sql: `SELECT 1 FROM _Reference18 T1 WHERE (T1._Description, T1._Code) IN (('SECRET', 'plain'), ` +
+			`('SECRET too', 'plain'))`, kept: "'plain'), ("},
+		"left of its column": {sql: `SELECT 1 FROM _Reference18 T1 WHERE 'SECRET' = T1._Description AND ` +
+			`lower('SECRET') = lower(T1._Description) AND 'plain' = T1._Code`, kept: "plain"},
+		"parameter left of its column": {sql: `SELECT 1 FROM people WHERE $1 = phone AND $2 = name`,
+			values: []*string{value("SECRET"), value("plain")}, kept: "plain"},
+		"row left of its columns": {sql: `SELECT 1 FROM _Reference18 WHERE ('plain', 'SECRET') = (_Code, _Description)`,
+			kept: "plain"},
+		"unlike": {sql: `SELECT 1 FROM _Reference18 WHERE _Description IS DISTINCT FROM 'SECRET' AND _Code = 'plain'`,
+			kept: "plain"},
 		"other table": {sql: `SELECT 1 FROM _Reference12 T1 WHERE T1._Description = 'plain'`, kept: "plain"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -279,7 +279,8 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 	calm := c.calmHours()
 	all := map[time.Time]*group{}
 	whole := newGroup()
-	for name, op := range c.operations {
+	for _, name := range slices.Sorted(maps.Keys(c.operations)) { // sums depend on the order in their last digits
+		op := c.operations[name]
 		target, proposed := o.Targets[name], false
 		if target = cmp.Or(target, o.Target); target == 0 {
 			target, proposed = op.propose(calm), true
@@ -287,8 +288,8 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 		}
 		shown := Operation{Name: name, TargetS: target.Seconds(), Proposed: proposed}
 		own := newGroup()
-		for at, h := range op.hours {
-			one := newGroup()
+		for _, at := range slices.SortedFunc(maps.Keys(op.hours), time.Time.Compare) {
+			h, one := op.hours[at], newGroup()
 			one.add(h, target)
 			shown.Hours = append(shown.Hours, Hour{at, one.figures()})
 			if all[at] == nil {

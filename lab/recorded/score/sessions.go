@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,18 +111,22 @@ var withoutStatement = []string{tooMany, "25P03", "25P04"}
 
 // closeIdle counts what sessions did that have been silent since then.
 func (s *sessions) closeIdle(since time.Time) {
-	for id, b := range s.open {
-		if b.end.Before(since) {
+	for _, id := range s.ids() {
+		if b := s.open[id]; b.end.Before(since) {
 			s.close(b)
 			delete(s.open, id)
 		}
 	}
 }
 
+// ids of open sessions, always in the same order: sums of times depend on it in their last digits, and so does which
+// operations are told apart by name.
+func (s *sessions) ids() []string { return slices.Sorted(maps.Keys(s.open)) }
+
 // end counts what is left.
 func (s *sessions) end() {
-	for _, b := range s.open {
-		s.close(b)
+	for _, id := range s.ids() {
+		s.close(s.open[id])
 	}
 	clear(s.open)
 }

@@ -107,6 +107,22 @@ func TestSessions_TagsAndResetsDivideThem(t *testing.T) {
 	}
 }
 
+// A score read twice is the same to its last digit, also where many sessions are open at the end.
+func TestSessions_GiveTheSameFiguresEachTime(t *testing.T) {
+	var entries []string
+	for n := range 80 {
+		took := time.Duration(n*n+1) * 137 * time.Microsecond
+		entries = append(entries, statement(time.Duration(n)*ms, n, took, fmt.Sprintf("SELECT 1 FROM %c", 'a'+n%5)))
+	}
+	first := scored(t, score.Options{Target: time.Second}, entries...)
+	for range 10 {
+		again := scored(t, score.Options{Target: time.Second}, entries...)
+		if diff := cmp.Diff(first, again, cmpopts.IgnoreFields(score.Result{}, "Bytes", "Unread")); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
 func TestSessions_SayWhatTheLogLeavesOut(t *testing.T) {
 	r := scored(t, score.Options{Target: time.Second},
 		statement(1*time.Second, 1, 200*ms, "SELECT 1 FROM a"), statement(1500*ms, 1, 200*ms, "SELECT 1 FROM a"),
