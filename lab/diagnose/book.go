@@ -99,6 +99,7 @@ type book struct {
 	still       map[Culprit]float64   // seconds
 	normalized  map[string]normalized // statements without their values, by their text
 	fullTexts   map[string]string     // the same in full, one of those that begin so
+	behindGaps  amounts               // waits for locks while another session rests behind the same statement
 	idling      map[int]bool          // sessions of the last look that wait for their clients
 	users       map[roleIn]float64    // active time by database and role
 	runners     map[string]runners    // who sends a statement
@@ -121,7 +122,7 @@ func newBook() *book {
 	return &book{events: map[eventKey]*waited{}, verbs: amounts{}, longRunning: amounts{}, stories: map[string]*story{},
 		open: map[int]openGap{}, still: map[Culprit]float64{}, normalized: map[string]normalized{},
 		fullTexts: map[string]string{}, idling: map[int]bool{}, excused: map[logExcuse]float64{},
-		users: map[roleIn]float64{}, runners: map[string]runners{}}
+		users: map[roleIn]float64{}, runners: map[string]runners{}, behindGaps: amounts{}}
 }
 
 // take adds a look. Each session counts with the time that the look covers: time adds up, numbers of waits do not.
@@ -133,6 +134,7 @@ func (b *book) take(l look) {
 	b.most = max(b.most, len(l.sessions))
 	b.stretches.next(covers)
 	b.close(l)
+	b.takeGapsAndLocks(l)
 	during := b.during()
 	during.seconds += covers
 	for _, s := range l.sessions {
@@ -177,6 +179,31 @@ func (b *book) take(l look) {
 		}
 		if !key.gap {
 			b.verbs.add(parsed.verb, covers)
+		}
+	}
+}
+
+// takeGapsAndLocks: a session waits for a lock that a statement needs, and another one rests within its transaction
+// behind the same statement. Looks at the locks are rarer, and a short queue moves while they are taken.
+func (b *book) takeGapsAndLocks(l look) {
+	var resting map[string]bool
+	for _, s := range l.sessions {
+		if s.Idle() && s.InState.Seconds() < gapLong.Value {
+			if resting == nil {
+				resting = map[string]bool{}
+			}
+			resting[b.normalize(s.Query).text] = true
+		}
+	}
+	if resting == nil {
+		return
+	}
+	for _, s := range l.sessions {
+		if s.Class() != waits.Lock {
+			continue
+		}
+		if text := b.normalize(s.Query).text; resting[text] {
+			b.behindGaps.add(text, l.covers.Seconds())
 		}
 	}
 }

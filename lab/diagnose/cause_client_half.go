@@ -22,6 +22,9 @@ var sentAgain = cause{
 	find: func(m *measured) (*Finding, string) {
 		var best *Finding
 		for _, one := range append(m.seenAgain(), m.countedAgain()...) {
+			if m.byForeignServer(one.text) {
+				continue // another server fetches its rows: its program has a finding there
+			}
 			share := m.shareWithGaps(one.text)
 			if best != nil && *best.Price >= share {
 				if best.explains[0] == one.text {
@@ -49,6 +52,22 @@ var sentAgain = cause{
 		}
 		return best, ""
 	},
+}
+
+// byForeignServer: a statement that postgres_fdw sends, under the name that it gives itself.
+func (m *measured) byForeignServer(text string) bool {
+	seen := false
+	for _, w := range m.book.events {
+		for pair := range w.pairs {
+			if pair.statement == text {
+				if pair.application != "postgres_fdw" {
+					return false
+				}
+				seen = true
+			}
+		}
+	}
+	return seen
 }
 
 // fetches rows of a cursor: one by one it is the same.

@@ -77,12 +77,28 @@ func (m *measured) clientTime() (g clientTime, why string) {
 			g.behind += s.Share
 		}
 	}
+	if g.behind == 0 && len(m.stories) == 0 {
+		g.behind = m.behindGaps()
+	}
 	if why := m.clientsWithoutProcessors(g.gaps + g.reading + g.behind); why != "" {
 		return g, why
 	}
 	beyond := m.beyondOwn() * (1 - m.throttled())
 	g.gaps, g.reading, g.behind = g.gaps*beyond, g.reading*beyond, g.behind*beyond
 	return g, ""
+}
+
+// behindGaps is the share of the time that sessions wait for locks while another one rests behind the same statement:
+// whose lock it is no look told. 0: that is not most of the waits for locks.
+func (m *measured) behindGaps() (share float64) {
+	const most = 0.5
+	for _, seconds := range m.book.behindGaps {
+		share += seconds / max(m.ledger.TotalS, 1e-9)
+	}
+	if share < most*m.ledger.share(string(waits.Lock)) {
+		return 0
+	}
+	return share
 }
 
 // clientsWithoutProcessors says why gaps say nothing: the clients share a machine with others that take its processors,

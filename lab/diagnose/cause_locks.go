@@ -52,7 +52,8 @@ var lockBetween = cause{
 		}
 		f := m.blockedBy(Story.betweenStatements)
 		if f == nil {
-			return nil, ""
+			f = &Finding{Evidence: []string{"no look at the locks met a holder; while sessions wait, others rest " +
+				"within their transactions behind the same statement, most: " + parts(m.book.behindGaps, 1)[0].Name}}
 		}
 		f.Price = new(g.behind + g.gaps + g.reading)
 		if why != "" { // of the holders' gaps; who waits for their locks waits all the same

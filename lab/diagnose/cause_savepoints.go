@@ -38,7 +38,9 @@ var savepoints = cause{
 		if share > 0 {
 			can := (*taken - *ended) * m.ledger.ObservedS * secondsPerSub.Value /
 				max(m.ledger.TotalS*m.gotProcessor(), 1e-9) // with the queue for a processor
-			f.Price = new(min(share, can))
+			if f.Price = &share; len(f.explains) > 0 { // of clients, savepoints alone were sampled
+				f.Price = new(min(share, can))
+			}
 		}
 		return f, ""
 	},

@@ -110,10 +110,12 @@ type cause struct {
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
 	lockOfIdleClient, lockOfPrepared, lockOfNotify, deadlocked, sentAgain, lockBetween, clientGaps, largeResults,
-	jitCompiles, shortParallel, planningTakes, longLists, savepoints, hiddenWork, functionsWithin, missingWorkers,
+	jitCompiles, shortParallel, planningTakes, longLists, savepoints, foreignRows, hiddenWork, functionsWithin,
+	missingWorkers,
 	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead, emptyPages, pendingEntries, staleStatistics,
-	planChanged, indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues,
-	filtered, notHOT, unusedIndexes, spills, bulkWriting, commitForEachRow, beyondItsRows, longStatements,
+	planChanged, computedConditions, tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp,
+	indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues, filtered,
+	valuesRewritten, notHOT, unusedIndexes, spills, bulkWriting, commitForEachRow, beyondItsRows, longStatements,
 	lockContention, quota, stolen, processorsByOthers,
 	processorsByServer, processorsElsewhere,
 	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,

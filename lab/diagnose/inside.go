@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -110,9 +111,13 @@ const matchWidth = 150
 
 var placeholders = strings.NewReplacer("$?", "?", "-?", "?", "+?", "?", "( ", "(", " )", ")", " ,", ",")
 
+// valueList of a text: those with other values, or more of them, are one statement.
+var valueList = regexp.MustCompile(`(?i)(\bin ?\(|\barray ?\[)\?(?:(?:, ?\?){4}.*|, ?….*)$`)
+
 // matched is what a statement has in common whether a sample, the server's counters or its log show it.
 func matched(text string) string {
 	text = placeholders.Replace(strings.TrimRight(sqltext.WithoutValues(text), "; …"))
+	text = valueList.ReplaceAllString(text, "$1?")
 	if r := []rune(text); len(r) > matchWidth {
 		text = string(r[:matchWidth])
 	}

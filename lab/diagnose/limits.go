@@ -147,6 +147,12 @@ var (
 		"of a statement's processor time: what its rows and its call do not take")
 	beyondMS = limit("call that works beyond its rows", 5,
 		"milliseconds of processor time; a short one may take as long to begin")
+	computedMS = limit("call that computes for each row", 1,
+		"milliseconds of processor time; a shorter one has nothing to gain")
+	loopsLeast = limit("runs of a subquery in a call", 10,
+		"and entries of an index that each reads: fewer are as cheap as a join")
+	largeValue = limit("log of a row with small values", 4096,
+		"bytes, with entries in some indexes; a value of more than 2 kB is stored apart")
 	secondsPerSorted = limit("time of a row that is sorted", 2e-6,
 		"seconds, at most: it is read, its key is computed and compared with some others")
 	pendingLeast = limit("rows since the last vacuum", 1000,

@@ -39,6 +39,10 @@ type Account struct {
 
 	// EachRow is what runs for each row: triggers, and what calls functions: policies, checks, indexes, defaults.
 	EachRow []Runs `json:"-"`
+	// Views that its text names, and that add up the rows of a table.
+	Views []View `json:"-"`
+	// Foreign tables, whose rows another server has.
+	Foreign []string `json:"-"`
 	// Own are functions of the database's users that its text names.
 	Own []Own `json:"-"`
 
@@ -96,6 +100,9 @@ type Function struct {
 
 // Runs is a trigger or a policy of a table, by its kind and name, and the functions that it calls.
 type Runs struct{ Kind, Name, Table, Function string }
+
+// View that adds up the rows of a table.
+type View struct{ Name, Table string }
 
 // Own is a function that somebody wrote. It catches errors in a loop: each turn is a subtransaction.
 type Own struct {

@@ -51,6 +51,12 @@ func (in *Inside) Describe(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
+// PostgreSQL 18 keeps the first value of a list alone, and says so in a comment.
+const (
+	squashed   = " /*, ... */"
+	listGoesOn = ", …"
+)
+
 // texts of the ledgers, and of the others as far as they were counted.
 func (in *Inside) texts(ctx context.Context, conn *pgx.Conn) error {
 	if in.schema == "" {
@@ -83,7 +89,7 @@ func (in *Inside) texts(ctx context.Context, conn *pgx.Conn) error {
 		for i := range all {
 			if all[i].Source == FromCounters {
 				all[i].sent = texts[all[i].key]
-				all[i].Text = sqltext.WithoutValues(all[i].sent)
+				all[i].Text = sqltext.WithoutValues(strings.ReplaceAll(all[i].sent, squashed, listGoesOn))
 			}
 		}
 	}
@@ -204,6 +210,12 @@ func (in *Inside) apply(l *Account, all []object) {
 		switch {
 		case o.Kind == "table":
 			l.Tables = append(l.Tables, o.Name)
+			if o.Object != "" {
+				l.Views = append(l.Views, View{o.Object, o.Name})
+			}
+			if o.Events != "" {
+				l.Foreign = append(l.Foreign, o.Name)
+			}
 		case o.Kind == "trigger" && does(o.Events):
 			l.Triggers = append(l.Triggers, fmt.Sprintf("%s of %s, %s: %s", o.Object, o.Name, o.Detail, o.Function))
 			by[o.Function] = "trigger " + o.Object

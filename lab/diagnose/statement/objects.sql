@@ -1,21 +1,27 @@
 -- Tables that have one of these names, directly or through a view of such a name, and what else runs when somebody
 -- reads or writes them: triggers, row security policies, and the functions that both call; functions in checks, in the
 -- expressions of indexes, in defaults and generated columns. A table comes with its partitions. Then functions that
--- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction.
+-- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction. A
+-- table comes with the view that adds it up, and says whether it is foreign.
 WITH RECURSIVE used AS (
-    (SELECT c.oid, c.relname::text AS named FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    (SELECT c.oid, c.relname::text AS named, 0::oid AS sums FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
         AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_' LIMIT 300)
-    UNION SELECT o.oid, u.named FROM used u CROSS JOIN LATERAL (
-        SELECT d.refobjid AS oid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass
-            AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> u.oid WHERE r.ev_class = u.oid
-        UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = u.oid
+    UNION SELECT o.oid, u.named, o.sums FROM used u CROSS JOIN LATERAL (
+        SELECT d.refobjid AS oid, CASE WHEN v.relkind = 'v' AND r.ev_action::text ~ ':has(Aggs|WindowFuncs) true'
+            THEN v.oid ELSE u.sums END AS sums
+        FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass
+            AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> u.oid
+            JOIN pg_class v ON v.oid = r.ev_class WHERE r.ev_class = u.oid
+        UNION ALL SELECT inhrelid, u.sums FROM pg_inherits WHERE inhparent = u.oid
     ) o
 ), tables AS (
-    SELECT u.named, c.oid, n.nspname || '.' || c.relname AS name, c.relowner, c.relrowsecurity, c.relforcerowsecurity
+    SELECT u.named, u.sums, c.oid, n.nspname || '.' || c.relname AS name, c.relowner, c.relrowsecurity,
+        c.relforcerowsecurity, c.relkind
     FROM used u JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind <> 'v'
 )
-SELECT named, name, 'table' AS kind, '' AS object, '' AS events, '' AS function, 0::oid AS owner, '' AS detail
+SELECT named, name, 'table' AS kind, coalesce((SELECT relname::text FROM pg_class WHERE oid = sums), '') AS object,
+    CASE relkind WHEN 'f' THEN 'foreign' ELSE '' END AS events, '' AS function, 0::oid AS owner, '' AS detail
 FROM tables
 UNION ALL
 SELECT t.named, t.name, 'trigger', g.tgname,

@@ -189,6 +189,31 @@ func TestBetween_NamesThePolicyOfARoleThatItConcerns(t *testing.T) {
 	}
 }
 
+// A view is named where it adds up the rows of its tables, and a table that another server has.
+func TestDescribe_NamesViewsThatAddUpAndForeignTables(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	execute(t, clustertest.Connect(t, dsn, "shop"), `CREATE TABLE bought (who int, n int);
+		CREATE VIEW listed AS SELECT * FROM bought; CREATE VIEW spending AS SELECT who, sum(n) FROM listed GROUP BY who;
+		CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER office FOREIGN DATA WRAPPER nothing;
+		CREATE FOREIGN TABLE far (n int) SERVER office`)
+	in := &Inside{}
+	for _, text := range []string{"SELECT 1 FROM spending", "SELECT 1 FROM listed", "SELECT 1 FROM far"} {
+		in.Accounts = append(in.Accounts, Sampled(text, 1, 0.3))
+	}
+	if err := in.Describe(patience.Context(t), reader(t, dsn)); err != nil || len(in.Missing) > 0 {
+		t.Fatal(err, in.Missing)
+	}
+	if sums := in.Accounts[0]; !slices.Equal(sums.Views, []View{{"spending", "public.bought"}}) || len(sums.Foreign) > 0 {
+		t.Errorf("%+v, want the view of public.bought", sums)
+	}
+	if listed := in.Accounts[1]; len(listed.Views) > 0 || !slices.Equal(listed.Tables, []string{"public.bought"}) {
+		t.Errorf("%+v, want the table and no view", listed)
+	}
+	if far := in.Accounts[2]; !slices.Equal(far.Foreign, []string{"public.far"}) {
+		t.Errorf("%+v, want the foreign table", far)
+	}
+}
+
 // What is not counted is said, and is not zero.
 func TestRead_SaysWhatIsNotCounted(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()

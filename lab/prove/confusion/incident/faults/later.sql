@@ -434,7 +434,7 @@ COMMIT;
 -- from: PostgreSQL's documentation on work_mem; the log's "temporary file"
 -- unseen
 -- standby
--- draw rows: 15000 30000
+-- draw rows: 40000 80000
 -- right: temporary-files|work_mem|\bspill|distinct
 -- half: @long|transfers
 -- never: sorts statements database
