@@ -20,6 +20,65 @@ const (
 	visitorThinks = 3 * time.Second
 )
 
+// What the documents tell to type, with what is a person's own in it.
+
+func forTheWeb(t *testing.T) []string {
+	t.Helper()
+	lines := commands(t, "README.md", "--from-har visit.har")
+	if len(lines) != 4 {
+		t.Fatalf("README has other lines for a web application: %q", lines)
+	}
+	return lines
+}
+
+func forADatabase(t *testing.T) []string {
+	t.Helper()
+	lines := commands(t, "README.md", "pgbench -i")
+	if len(lines) != 3 {
+		t.Fatalf("README has other lines for a database: %q", lines)
+	}
+	return []string{own(t, lines[0], "mydb", `"$PGDATABASE"`), own(t, lines[1], "postgres://…/mydb", `"$DSN"`),
+		own(t, lines[2], "postgres://…/mydb", `"$DSN"`)}
+}
+
+func gateForTheWeb(t *testing.T, operation string) string {
+	t.Helper()
+	return own(t, commands(t, "README.md", "--junit gate.xml")[0], "order: p95 > 300ms", operation+": p95 > "+limit)
+}
+
+func gateForADatabase(t *testing.T, operation string) string {
+	t.Helper()
+	return own(t, commands(t, "docs/ci.md", "--markdown summary.md")[0], "shop.toml", "docs/examples/pgbench.toml",
+		"checkout: p95 > 300ms", operation+": p95 > "+limit)
+}
+
+// archive of a run, as a CI server makes it and a person opens it.
+func archive(t *testing.T) (kept, opened string) {
+	t.Helper()
+	for _, line := range commands(t, "docs/ci.md", "after_script:") {
+		if command, is := strings.CutPrefix(line, "- plimsoll export "); is {
+			kept = "plimsoll export " + command
+		}
+	}
+	opened = "plimsoll report run.tar.zst"
+	if kept == "" || !strings.Contains(document(t, "docs/ci.md"), "`"+opened+"`") {
+		t.Fatalf("docs/ci.md makes no archive, or does not say %q", opened)
+	}
+	return kept, opened
+}
+
+// In seconds: the documents have what the tests below type in minutes.
+func TestDocumentsHaveWhatIsTyped(t *testing.T) {
+	kept, opened := archive(t)
+	for _, line := range append(append(forTheWeb(t), forADatabase(t)...), gateForTheWeb(t, "a"),
+		gateForADatabase(t, "b"), kept, opened) {
+		if strings.Contains(line, "…") || !strings.Contains(line, "plimsoll ") && !strings.Contains(line, "pgbench ") {
+			t.Errorf("nobody can type %q", line)
+		}
+		t.Log(line)
+	}
+}
+
 // slowed is an application that somebody has spoilt: its database waits with each row that is written into a table.
 func slowed(t *testing.T, dsn, table string) {
 	t.Helper()
@@ -51,10 +110,7 @@ func TestDjangoShop_FromNothingToAGate(t *testing.T) {
 func fromVisitToGate(t *testing.T, d *desk, r *browsertest.Recording, operation string, spoil func()) {
 	t.Helper()
 	files.Write(t, d.folder, "visit.har", string(r.HAR(t)))
-	lines := commands(t, "README.md", "scenario --from-har")
-	if len(lines) != 4 {
-		t.Fatalf("README has other lines for a web application: %q", lines)
-	}
+	lines := forTheWeb(t)
 	said := d.types(t, lines[0], cli.ExitOK)
 	scenario := d.read(t, "shop.toml")
 	if !strings.Contains(said, "not written: ") || strings.Contains(scenario, "secret & more") {
@@ -66,9 +122,7 @@ func fromVisitToGate(t *testing.T, d *desk, r *browsertest.Recording, operation 
 	}
 	d.types(t, lines[2], cli.ExitOK)
 	d.types(t, lines[3], cli.ExitOK, cli.ExitThreshold) // which is also that the time given was not enough
-	gate := own(t, commands(t, "README.md", "--junit gate.xml")[0], "order: p95 > 300ms",
-		operation+": p95 > "+limit)
-	d.gates(t, gate, operation+": p95 > "+limit, "gate.xml", "gate.md", spoil)
+	d.gates(t, gateForTheWeb(t, operation), operation+": p95 > "+limit, "gate.xml", "gate.md", spoil)
 }
 
 // gates types a gate twice: on the healthy application it passes, on the spoilt one it fails, and says so in the list,
@@ -135,28 +189,15 @@ func TestPgbench_FromNothingToAGate(t *testing.T) {
 	dsn := clustertest.Database(t).Secret()
 	d := atDesk(t, dsn)
 	d.pgbench(t)
-	const scenario = "docs/examples/pgbench.toml"
-	lines := commands(t, "README.md", "pgbench -i")
-	if len(lines) != 3 {
-		t.Fatalf("README has other lines for a database: %q", lines)
-	}
-	d.types(t, own(t, lines[0], "mydb", `"$PGDATABASE"`), cli.ExitOK)
-	d.types(t, own(t, lines[1], "postgres://…/mydb", `"$DSN"`), cli.ExitOK)
-	d.types(t, own(t, lines[2], "postgres://…/mydb", `"$DSN"`), cli.ExitOK, cli.ExitThreshold)
-	gate := own(t, commands(t, "docs/ci.md", "--markdown summary.md")[0], "shop.toml", scenario,
-		"checkout: p95 > 300ms", "transfer: p95 > "+limit)
-	d.gates(t, gate, "transfer: p95 > "+limit, "gates.xml", "summary.md", func() {
+	lines := forADatabase(t)
+	d.types(t, lines[0], cli.ExitOK)
+	d.types(t, lines[1], cli.ExitOK)
+	d.types(t, lines[2], cli.ExitOK, cli.ExitThreshold)
+	d.gates(t, gateForADatabase(t, "transfer"), "transfer: p95 > "+limit, "gates.xml", "summary.md", func() {
 		slowed(t, dsn, "pgbench_accounts")
 	})
-	for _, line := range commands(t, "docs/ci.md", "after_script:") {
-		if archive, is := strings.CutPrefix(line, "- plimsoll export"); is {
-			d.types(t, "plimsoll export"+archive, cli.ExitOK)
-		}
-	}
-	const opened = "plimsoll report run.tar.zst"
-	if !strings.Contains(document(t, "docs/ci.md"), "`"+opened+"`") {
-		t.Errorf("docs/ci.md does not say %q any more", opened)
-	}
+	kept, opened := archive(t)
+	d.types(t, kept, cli.ExitOK)
 	if said := d.types(t, opened, cli.ExitOK); !strings.Contains(said, "transfer") {
 		t.Errorf("the archive's report lacks the operation:\n%s", said)
 	}
