@@ -1,6 +1,7 @@
 package applications
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/postgres/installation"
-	"plimsoll/test/files"
 	"plimsoll/test/patience"
 	"plimsoll/test/thorough"
 )
@@ -39,13 +39,9 @@ func takesMinutes(t *testing.T) {
 func atDesk(t *testing.T, dsn string) *desk {
 	t.Helper()
 	d := &desk{folder: t.TempDir()}
-	state := filepath.Dir(files.Write(t, d.folder, "state/about", "results"))
-	programs := filepath.Dir(files.Write(t, d.folder, "bin/about", "programs"))
-	if err := os.Chmod(state, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	state, programs := filepath.Join(d.folder, "state"), filepath.Join(d.folder, "bin")
 	program, err := os.Executable()
-	if err != nil {
+	if err = errors.Join(err, os.Mkdir(state, 0o755), os.Mkdir(programs, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	d.link(t, program, "bin/plimsoll")
