@@ -54,7 +54,8 @@ func installed(t *testing.T, name string) string {
 }
 
 // Django is an office: its admin under /admin/, and a shop under /shop/ with an interface of JSON and tokens under
-// /api/. Its users are alice, bob and carol; DjangoPassword is how they log in.
+// /api/. Its users are alice, bob and carol; DjangoPassword is how they log in. It answers 32 requests at once, so that
+// one operation that waits does not hold up the others.
 func Django(t *testing.T) *Application {
 	t.Helper()
 	python := filepath.Join(installed(t, "django"), "bin", "python")
@@ -64,7 +65,7 @@ func Django(t *testing.T) *Application {
 	run(t, environment, python, "-m", "office.fill")
 	port := freePort(t)
 	return &Application{DSN: dsn, Base: serve(t, environment, port, "/shop/", python, "-m", "gunicorn", "--bind",
-		"127.0.0.1:"+port, "--threads", "4", "--access-logfile", "/dev/null", "--log-level", "warning",
+		"127.0.0.1:"+port, "--threads", "32", "--access-logfile", "/dev/null", "--log-level", "warning",
 		"django.core.wsgi:get_wsgi_application()")}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -31,21 +32,28 @@ func (a *Application) count(t *testing.T, table string) int {
 
 // Somebody works in the back office of Django, whose forms have a token in a hidden field that is another one in each
 // page and after the log-in; each saved form leads elsewhere by a redirect.
-func TestDjangoAdmin_RecordedOnceIsPlayedByMany(t *testing.T) {
-	a := Django(t)
+func inTheAdmin(t *testing.T, a *Application, thinks time.Duration) *browsertest.Recording {
+	t.Helper()
 	r := browsertest.Record(t, a.Base+"/admin/")
-	r.Act(t, chromedp.SendKeys("#id_username", "alice", chromedp.ByQuery),
+	act := acting(t, r, thinks)
+	act(chromedp.SendKeys("#id_username", "alice", chromedp.ByQuery),
 		chromedp.SendKeys("#id_password", DjangoPassword("alice"), chromedp.ByQuery),
 		chromedp.Submit("#login-form", chromedp.ByQuery))
-	r.Act(t, chromedp.Navigate(a.Base+"/admin/office/item/"))
-	r.Act(t, chromedp.Navigate(a.Base+"/admin/office/item/add/"))
-	r.Act(t, chromedp.SendKeys("#id_name", "Pencils & <pens>", chromedp.ByQuery),
+	act(chromedp.Navigate(a.Base + "/admin/office/item/"))
+	act(chromedp.Navigate(a.Base + "/admin/office/item/add/"))
+	act(chromedp.SendKeys("#id_name", "Pencils & <pens>", chromedp.ByQuery),
 		chromedp.SendKeys("#id_price", "1.50", chromedp.ByQuery),
 		chromedp.Click("input[name=_continue]", chromedp.ByQuery))
-	r.Act(t, chromedp.SendKeys("#id_name", " and ink", chromedp.ByQuery),
+	act(chromedp.SendKeys("#id_name", " and ink", chromedp.ByQuery),
 		chromedp.Click("input[name=_save]", chromedp.ByQuery))
-	r.Act(t, chromedp.SendKeys("#searchbar", "ink", chromedp.ByQuery),
+	act(chromedp.SendKeys("#searchbar", "ink", chromedp.ByQuery),
 		chromedp.Submit("#changelist-search", chromedp.ByQuery))
+	return r
+}
+
+func TestDjangoAdmin_RecordedOnceIsPlayedByMany(t *testing.T) {
+	a := Django(t)
+	r := inTheAdmin(t, a, 0)
 	before := a.count(t, "office_item")
 	o := played(t, r)
 	if made := a.count(t, "office_item") - before; made < o.count("item_add.post") {
@@ -55,19 +63,26 @@ func TestDjangoAdmin_RecordedOnceIsPlayedByMany(t *testing.T) {
 
 // Somebody orders in a shop whose page speaks JSON: tokens in a header, identifiers of what was made in addresses, a
 // token that is replaced each time it serves.
-func TestDjangoShop_RecordedOnceIsPlayedByMany(t *testing.T) {
-	a := Django(t)
+func inTheShop(t *testing.T, a *Application, thinks time.Duration) *browsertest.Recording {
+	t.Helper()
 	r := browsertest.Record(t, a.Base+"/shop/")
+	act := acting(t, r, thinks)
 	said := func(text string) chromedp.Action {
 		return chromedp.Poll(`document.getElementById("said").textContent.includes(`+strconv.Quote(text)+`)`, nil)
 	}
-	r.Act(t, chromedp.SendKeys("[name=username]", "alice", chromedp.ByQuery),
+	act(chromedp.SendKeys("[name=username]", "alice", chromedp.ByQuery),
 		chromedp.SendKeys("[name=password]", DjangoPassword("alice"), chromedp.ByQuery),
 		chromedp.Click("#login button", chromedp.ByQuery), said("welcome"))
-	for _, act := range [][2]string{{"list", "40 items"}, {"order", "ordered"}, {"look", "quantity 2"},
+	for _, one := range [][2]string{{"list", "40 items"}, {"order", "ordered"}, {"look", "quantity 2"},
 		{"more", "now 3"}, {"drop", "cancelled"}, {"renew", "renewed"}, {"list", "40 items"}} {
-		r.Act(t, chromedp.Click("#"+act[0], chromedp.ByQuery), said(act[1]))
+		act(chromedp.Click("#"+one[0], chromedp.ByQuery), said(one[1]))
 	}
+	return r
+}
+
+func TestDjangoShop_RecordedOnceIsPlayedByMany(t *testing.T) {
+	a := Django(t)
+	r := inTheShop(t, a, 0)
 	before := a.count(t, "token_blacklist_blacklistedtoken")
 	o := played(t, r)
 	if renewed := a.count(t, "token_blacklist_blacklistedtoken") - before; renewed < o.count("token_refresh.post") {
@@ -76,6 +91,14 @@ func TestDjangoShop_RecordedOnceIsPlayedByMany(t *testing.T) {
 	// Each is cancelled in the operation that made it, but for those which the end of the run cut off.
 	if left := a.count(t, "office_order"); left > users {
 		t.Errorf("%d orders are left of %d users", left, users)
+	}
+}
+
+// acting carries out what somebody does who thinks so long before each act.
+func acting(t *testing.T, r *browsertest.Recording, thinks time.Duration) func(...chromedp.Action) {
+	return func(actions ...chromedp.Action) {
+		t.Helper()
+		r.Act(t, append([]chromedp.Action{chromedp.Sleep(thinks)}, actions...)...)
 	}
 }
 

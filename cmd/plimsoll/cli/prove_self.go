@@ -13,6 +13,7 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
+	"plimsoll/lab/prove/peers"
 	"plimsoll/lab/prove/self"
 )
 
@@ -107,28 +108,45 @@ func (a *app) showTrials(trials []self.Trial) {
 	}
 }
 
+// showLoad as a table of Markdown, which the page of figures takes as it stands.
 func (a *app) showLoad(load string, trials []self.Trial) {
 	figure := func(x float64) string { return human.Figure(x, 3) }
-	fmt.Fprintf(a.stdout, "\n  %s\n", load)
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  \trequests\tper s\tCPU µs each\tmemory MB\tp50 ms\tp95 ms\tp99 ms\tmax ms")
+	fmt.Fprintf(a.stdout, "\n### %s\n\n", load)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 1, ' ', 0)
+	row := func(cells ...string) { fmt.Fprintf(w, "| %s\t|\n", strings.Join(cells, "\t| ")) }
+	row("", "requests", "reported", "per s", "CPU µs each", "memory MB", "p50 ms", "p95 ms", "p99 ms", "max ms")
+	row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
 	var missing []self.Trial
 	for _, t := range trials {
 		if t.Missing != "" {
 			missing = append(missing, t)
 			continue
 		}
-		requests := human.Thousands(t.Requests)
-		if t.Due > 0 {
-			requests += " of " + human.Thousands(t.Due)
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Generator, requests,
-			human.Known(t.PerS, "", figure), human.Known(t.ProcessorUS, "", figure),
-			human.Known(t.MemoryMB, "", figure), figure(t.Report.P50), figure(t.Report.P95), figure(t.Report.P99),
-			figure(t.Report.Max))
+		row(t.Generator, received(t), reported(*t.Report), human.Known(t.PerS, "", figure),
+			human.Known(t.ProcessorUS, "", figure), human.Known(t.MemoryMB, "", figure), figure(t.Report.P50),
+			figure(t.Report.P95), figure(t.Report.P99), figure(t.Report.Max))
 	}
 	_ = w.Flush() // to a terminal
-	for _, t := range missing {
-		fmt.Fprintf(a.stdout, "  %s: %s\n", t.Generator, t.Missing)
+	if len(missing) > 0 {
+		fmt.Fprintln(a.stdout) // what follows a table at once is a row of it
 	}
+	for _, t := range missing {
+		fmt.Fprintf(a.stdout, "- %s: %s\n", t.Generator, t.Missing)
+	}
+}
+
+// received by the server, of those that were due.
+func received(t self.Trial) string {
+	if t.Due > 0 {
+		return human.Thousands(t.Requests) + " of " + human.Thousands(t.Due)
+	}
+	return human.Thousands(t.Requests)
+}
+
+// reported are the answers that a generator counted, and its failures.
+func reported(r peers.Report) string {
+	if r.Failed > 0 {
+		return human.Thousands(r.Answers) + ", " + human.Thousands(r.Failed) + " failed"
+	}
+	return human.Thousands(r.Answers)
 }
