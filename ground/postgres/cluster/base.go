@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
@@ -121,7 +122,7 @@ func Program(ctx context.Context, srv installation.Server, data, program string,
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return string(out), fmt.Errorf("%s: %w: %s", program, err, lastLines(string(out), 5))
+		return string(out), fmt.Errorf("%s: %w: %s", program, err, human.LastLines(string(out), 5))
 	}
 	return string(out), nil
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"plimsoll/ground/host/process"
+	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/installation"
 	"plimsoll/ground/problem"
 )
@@ -126,7 +127,7 @@ func runFilling(ctx context.Context, srv installation.Server, account *process.A
 		return "", problem.New(problem.Environment, fmt.Errorf("user %s cannot enter %s", account.Name, dir),
 			"set PLIMSOLL_STATE to a folder that every user may enter, or chmod o+x "+dir)
 	}
-	tail := lastLines(output.String(), 5)
+	tail := human.LastLines(output.String(), 5)
 	return output.String(), environmentText(fmt.Errorf("%s: %w: %s", name, child.Err(), tail), output.String())
 }
 
@@ -178,9 +179,4 @@ func ancestors(path string) []string {
 		return append(ancestors(parent), path)
 	}
 	return []string{path}
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "; ")
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"plimsoll/ground/human"
 )
 
 const (
@@ -74,7 +76,7 @@ func parseStartMessages(text string) startMessages {
 		}
 	}
 	if len(found.fatal) == 0 { // not even the server's own messages: perhaps the loader's
-		if last := lastLines(text, 3); last != "" {
+		if last := human.LastLines(text, 3); last != "" {
 			found.fatal = []string{last}
 		}
 	}

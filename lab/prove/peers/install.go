@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"plimsoll/ground/human"
 )
 
 // Versions that are compared, from the registries of their languages.
@@ -97,9 +99,9 @@ func sh(ctx context.Context, env []string, name string, arguments ...string) err
 
 // WithLastLine adds to an error what the program said last.
 func WithLastLine(err error, output []byte) error {
-	text := strings.TrimSpace(string(output))
-	if err == nil || text == "" {
+	last := strings.TrimSpace(human.LastLines(string(output), 1))
+	if err == nil || last == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
+	return fmt.Errorf("%w: %s", err, last)
 }

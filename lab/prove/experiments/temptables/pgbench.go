@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/engine/bench"
+	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/experiments/site"
 )
@@ -84,14 +85,9 @@ func pgbench(ctx context.Context, e *site.Engines, v site.Variant, p play) (play
 	cmd.Env = append(cmd.Env, "PGOPTIONS="+strings.TrimSpace(v.Options()+" "+p.options))
 	if err := cmd.Run(); err != nil {
 		return played{}, errors.Join(ctx.Err(),
-			fmt.Errorf("pgbench on %s: %w: %s", v.Name, err, lastLine(complaints.String())))
+			fmt.Errorf("pgbench on %s: %w: %s", v.Name, err, human.LastLines(complaints.String(), 1)))
 	}
 	return readPlayed(out.String())
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
 }
 
 var (
