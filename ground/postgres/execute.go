@@ -6,11 +6,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// With connects, does something and disconnects. The connection is for SQL of the server's owner, that is a user's own
-// or ours on a server that we made: names without a schema mean what they mean there. Our statements on somebody's
-// server need Connect.
+// AsOwner connects for SQL of the server's owner, that is a user's own or ours on a server that we made: names without
+// a schema mean what they mean there. Our statements on somebody's server need Connect.
+func AsOwner(ctx context.Context, dsn string) (*pgx.Conn, error) { return pgx.Connect(ctx, dsn) }
+
+// With connects as AsOwner does, does something and disconnects.
 func With(ctx context.Context, dsn string, do func(*pgx.Conn) error) error {
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := AsOwner(ctx, dsn)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 )
 
@@ -105,7 +106,7 @@ func (l *loaded) acknowledgedBefore(record uint64) (before []ack) {
 func (l *lab) connect(ctx context.Context) (*pgx.Conn, error) { return l.connectTo(ctx, l.serving()) }
 
 func (l *lab) connectTo(ctx context.Context, c *cluster.Cluster) (*pgx.Conn, error) {
-	return pgx.Connect(ctx, c.SocketDSN(l.workload.database()).Secret())
+	return postgres.AsOwner(ctx, c.SocketDSN(l.workload.database()).Secret())
 }
 
 // documents is the load SQL.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"plimsoll/ground/postgres"
 )
 
 // Check is one thing that must hold, and what was found of it.
@@ -34,7 +36,7 @@ type rule struct{ name, title, sql string }
 // Audit checks in one snapshot that the totals follow from the records, the records from the documents, and the slices
 // of the last from the registers. Users may work meanwhile.
 func Audit(ctx context.Context, dsn string, progress func(done, all int)) (r Report, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := postgres.AsOwner(ctx, dsn)
 	if err != nil {
 		return r, fmt.Errorf("connect to the database: %w", err)
 	}

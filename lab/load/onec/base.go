@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
 )
 
@@ -51,7 +52,7 @@ func readState(ctx context.Context, conn *pgx.Conn) (s state, done int, err erro
 
 // Look reads what a base holds; one that is not complete is refused.
 func Look(ctx context.Context, dsn string) (b Base, err error) {
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := postgres.AsOwner(ctx, dsn)
 	if err != nil {
 		return b, fmt.Errorf("connect to the database: %w", err)
 	}

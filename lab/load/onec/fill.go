@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
 )
 
@@ -105,7 +106,7 @@ func Fill(ctx context.Context, dsn string, o FillOptions) (done Filled, err erro
 	if err := o.check(); err != nil {
 		return done, problem.New(problem.Usage, err, "")
 	}
-	conn, err := pgx.Connect(ctx, dsn)
+	conn, err := postgres.AsOwner(ctx, dsn)
 	if err != nil {
 		return done, fmt.Errorf("connect to the database: %w", err)
 	}

@@ -134,7 +134,7 @@ func (v *vacuuming) open(ctx context.Context, r *trial.Record) error {
 		if err != nil {
 			return err
 		}
-		admin, err := pgx.Connect(ctx, c.DSN("").Secret())
+		admin, err := postgres.AsOwner(ctx, c.DSN("").Secret())
 		if err != nil {
 			return fmt.Errorf("connect to cluster %s: %w", c.Name(), err)
 		}

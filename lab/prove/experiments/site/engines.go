@@ -165,7 +165,7 @@ func (e *Engines) DSN(v Variant) string {
 }
 
 func (e *Engines) Connect(ctx context.Context, v Variant) (*pgx.Conn, error) {
-	conn, err := pgx.Connect(ctx, e.DSN(v))
+	conn, err := postgres.AsOwner(ctx, e.DSN(v))
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", v.Name, err)
 	}
