@@ -30,6 +30,19 @@ func TestRegistry_EveryExperimentAnswersItsOwnKnownClaim(t *testing.T) {
 	}
 }
 
+// The help lists them without making a plan.
+func TestFull_AreThoseWithAnotherPlan(t *testing.T) {
+	var planned []string
+	for _, e := range All() {
+		if e.Plan(site.Bench{}) != e.Plan(site.Bench{Full: true}) {
+			planned = append(planned, e.Claim)
+		}
+	}
+	if !slices.Equal(Full(), planned) {
+		t.Errorf("%q are listed; %q have another plan with --full", Full(), planned)
+	}
+}
+
 // Only counts that are exact whatever the machine does may be judged on fewer turns, and on turns that others
 // disturbed.
 func TestRegistry_ExperimentsThatCount(t *testing.T) {
