@@ -1,6 +1,7 @@
 package erp_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,15 +48,15 @@ func linesOf(t *testing.T, file string, wanted []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := schematest.Open(t)
-	if err := erp.Migrate(t.Context(), db.Database); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fill.Run(t.Context(), db.Database,
-		fill.Options{Items: 20, Warehouses: 4, Counterparties: 5, Users: 3, Documents: 20,
-			Until: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}); err != nil { // the same base every day
-		t.Fatal(err)
-	}
+	db := schematest.Copy(t, "documented", func(db *database.Database) error {
+		if err := erp.Migrate(context.Background(), db); err != nil {
+			return err
+		}
+		_, err := fill.Run(context.Background(), db,
+			fill.Options{Items: 20, Warehouses: 4, Counterparties: 5, Users: 3, Documents: 20,
+				Until: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}) // the same base every day
+		return err
+	})
 	base := erptest.Serve(t, databasetest.Connect(t, db.DSN, database.Options{}), server.Config{})
 	script := "set -eu\n"
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {

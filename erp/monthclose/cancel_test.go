@@ -3,29 +3,20 @@ package monthclose_test
 import (
 	"log/slog"
 	"testing"
-	"time"
 
 	"plimsoll/erp/background"
 	"plimsoll/erp/background/backgroundtest"
 	"plimsoll/erp/erptest"
-	"plimsoll/erp/fill"
 	"plimsoll/erp/monthclose"
 	"plimsoll/platform/books/group"
 	"plimsoll/platform/books/group/grouptest"
-	"plimsoll/platform/model/schema/schematest"
 	"plimsoll/platform/worker/jobs"
 )
 
 // A job that is cancelled in the queue leaves nothing in the books. One that is cancelled while it runs leaves whole
 // months, and a group that waits for a decision: it is neither finished nor undone by itself.
 func TestCancelledMonthClose(t *testing.T) {
-	db := schematest.Open(t)
-	if _, err := fill.Run(t.Context(), db.Database, fill.Options{
-		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: 1, Documents: 150, Seed: 3,
-		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	db := filled(t, 1)
 	const through = `{"month": "2025-05", "through": true}`
 	const posted = "SELECT count(*) FROM doc_month_close WHERE posted"
 	const groups = "SELECT count(*) FROM plimsoll_group"

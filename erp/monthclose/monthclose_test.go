@@ -1,7 +1,9 @@
 package monthclose_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"plimsoll/erp/monthclose"
 	"plimsoll/erp/restoration"
 	"plimsoll/lab/prove/backdated"
+	"plimsoll/platform/data/database"
 	"plimsoll/platform/data/database/databasetest"
 	"plimsoll/platform/model/schema/schematest"
 	"plimsoll/platform/worker/jobs"
@@ -26,15 +29,19 @@ const balanceOfSales = `SELECT coalesce(sum(credit - debit), 0) FROM gl_general_
 // filled is a base of months until the 20th of June 2025.
 func filled(t *testing.T, organisations int) *databasetest.Test {
 	t.Helper()
-	db := schematest.Open(t)
-	_, err := fill.Run(t.Context(), db.Database, fill.Options{
+	return copied(t, fmt.Sprintf("months of %d", organisations), fill.Options{
 		Items: 30, Warehouses: 4, Counterparties: 8, Users: 6, Organisations: organisations, Documents: 150, Seed: 3,
 		Until: time.Date(2025, 6, 20, 0, 0, 0, 0, time.UTC),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+}
+
+// copied is a copy of a base that is filled once.
+func copied(t *testing.T, name string, options fill.Options) *databasetest.Test {
+	t.Helper()
+	return schematest.Copy(t, name, func(db *database.Database) error {
+		_, err := fill.Run(context.Background(), db, options)
+		return err
+	})
 }
 
 // The life of a month: not closed while costs are out of order, closed to the kopeck, found out when something comes
