@@ -23,8 +23,8 @@ import (
 func TestCostsAreInOrderWhateverWroteThem(t *testing.T) {
 	for i, name := range shape.Names {
 		t.Run(string(name), func(t *testing.T) {
-			db := copied(t, "costs", fill.Options{Items: 20, Warehouses: 2, Counterparties: 8, Users: 4, Organisations: 1,
-				Documents: 200, Seed: 5})
+			db := copied(t, "costs", fill.Options{Items: 20, Warehouses: 2, Counterparties: 8, Users: 4,
+				Organisations: 1, Documents: 200, Seed: 5})
 			if i == 0 { // all are copies
 				ordered(t, db, false)
 			}

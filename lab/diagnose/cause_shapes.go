@@ -252,8 +252,8 @@ var foreignRows = cause{
 				Excluded: []string{"neither a lock nor a disk of this server"},
 				Next: []string{"EXPLAIN (VERBOSE) it: does Remote SQL have the condition?",
 					"write the condition with built-in functions, or name the extension that has them in the " +
-						"server's option extensions", "ALTER SERVER … OPTIONS (ADD fetch_size '10000')    fewer round trips " +
-						"for what must come"}}
+						"server's option extensions",
+					"ALTER SERVER … OPTIONS (ADD fetch_size '10000')    fewer round trips for what must come"}}
 		}
 		return best, ""
 	},

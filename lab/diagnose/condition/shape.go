@@ -241,7 +241,7 @@ func FilteredRecursion(sql string) bool {
 		return false
 	}
 	outer := folded(sql, func(inner string) string {
-		if selects.MatchString(inner) {
+		if selects.MatchString(inner) && !recursive.MatchString(inner) {
 			return ""
 		}
 		return inner

@@ -4,7 +4,8 @@
 -- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction. A
 -- table comes with the view that adds it up, and says whether it is foreign.
 WITH RECURSIVE used AS (
-    (SELECT c.oid, c.relname::text AS named, 0::oid AS sums FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    (SELECT c.oid, c.relname::text AS named, 0::oid AS sums
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
         AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_' LIMIT 300)
     UNION SELECT o.oid, u.named, o.sums FROM used u CROSS JOIN LATERAL (
