@@ -51,6 +51,7 @@ type excess struct {
 	use     use
 	seconds float64 // of processor time, as far as it got one
 	calls   float64 // at most
+	counted bool
 	rows    float64
 	beyond  float64 // part of the seconds
 	price   float64
@@ -63,7 +64,7 @@ func (m *measured) excessOf(l *statement.Account) *excess {
 	if l.Nested != nil && *l.Nested || len(own) == 0 || calls == nil || unplanned(l.Text) {
 		return nil
 	}
-	e := &excess{calls: max(1, *calls)}
+	e := &excess{calls: max(1, *calls), counted: l.Calls != nil}
 	e.use = m.uses([]waits.Class{waits.Running}, func(sql string) bool { return slices.Contains(own, sql) })
 	e.seconds = e.use.share * m.ledger.TotalS * m.gotProcessor()
 	if e.seconds <= 0 {
@@ -78,6 +79,11 @@ func (m *measured) excessOf(l *statement.Account) *excess {
 
 // says what a row takes.
 func (e *excess) says() string {
+	if !e.counted {
+		return fmt.Sprintf("%.3g s of processor time, in which at most %.0f rows of its tables were read or written; "+
+			"what those rows take is %s of it at most (calls are not counted)", e.seconds, e.rows,
+			human.Percent(1-e.beyond))
+	}
 	return fmt.Sprintf("%.3g ms of processor time in each of %.0f calls, at most %.0f rows of its tables in each; "+
 		"what "+
 		"those rows take is %s of it at "+

@@ -18,6 +18,8 @@ var commitForEachRow = cause{
 			return nil, "" // commits queue, or flushes are slow: that is worse, and has a finding
 		}
 		var best *Finding
+		// What other programs on the disk or the processors add to a wait has findings of its own.
+		own := (1 - m.othersOnDisk()) * (1 - m.logWait().starved)
 		waited := m.book.waitedIn(waits.WAL)
 		for text, seconds := range waited {
 			rate, counted := m.callsPerS(text, seconds, waited)
@@ -27,7 +29,7 @@ var commitForEachRow = cause{
 				m.known(text, waits.WAL) || m.atWork(text) < busyWith.Value*sessions {
 				continue
 			}
-			price := seconds / max(m.ledger.TotalS, 1e-9)
+			price := seconds / max(m.ledger.TotalS, 1e-9) * own
 			if best != nil && *best.Price >= price {
 				continue
 			}
@@ -40,8 +42,8 @@ var commitForEachRow = cause{
 				Mechanism: "Each commit waits until its log is on disk, which a quick disk does in a millisecond. A " +
 					"program that commits each row of many waits so long for each.",
 				Evidence: []string{fmt.Sprintf("%s%.0f calls a second of %.0f sessions: %s", how, rate, sessions, text),
-					fmt.Sprintf("%s of the time its commits wait for the log; "+
-						"%s", human.Percent(price), m.flushText())},
+					fmt.Sprintf("%s of the time its commits wait for the log; %s", human.Percent(price/max(own, 1e-9)),
+						m.flushText())},
 				Excluded: []string{"a slow disk, or a queue of commits: a flush takes no longer than usual"},
 				Next: []string{"BEGIN … COMMIT around some hundred of them; or INSERT of many rows, COPY, or the " +
 					"protocol's pipeline", "SET LOCAL synchronous_commit = off    loses the last commits before a " +

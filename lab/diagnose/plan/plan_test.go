@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,8 @@ func TestRead_NamesWhyAnIndexIsNotUsed(t *testing.T) {
 			"the condition is on date_trunc(day)"},
 		{"PartitionsWithoutKey", "SELECT * FROM days WHERE n = $1", AllPartitions, "has no condition on day"},
 		{"Offset", "SELECT * FROM stock ORDER BY id LIMIT 10 OFFSET 15000", DeepOffset, "a call skips 15000 rows"},
+		{"OffsetThatKeepsAPlan", "SELECT count(*) FROM (SELECT * FROM stock WHERE id < $1 OFFSET 0) AS kept",
+			"", ""},
 		{"CollationOfTheIndex", "SELECT * FROM stock WHERE bin = $1", IndexNotUsed, "under the collation C"},
 		{"Wildcard", "SELECT * FROM stock WHERE part LIKE '%12%'", IndexNotUsed, "begins with a wildcard"},
 		{"KeptApart", "WITH own AS MATERIALIZED (SELECT * FROM stock) SELECT * FROM own WHERE id = $1", IndexNotUsed,
@@ -272,5 +275,21 @@ func TestFromLog(t *testing.T) {
 	if all := LoggedChanges([]*Plan{p, q}, strings.TrimSpace); len(all) != 1 ||
 		all[0].Before != p || all[0].After != q {
 		t.Errorf("%+v, want the change from the fast to the slow one", all)
+	}
+}
+
+// TestOffsetOf: a number that is not known may be 0, and of a subquery the rows that a statement gives do not tell.
+func TestOffsetOf(t *testing.T) {
+	const sorted = "SELECT count(*) FROM (SELECT note FROM orders ORDER BY note OFFSET %s) AS sorted"
+	for text, want := range map[string]bool{
+		fmt.Sprintf(sorted, "?"):                             false,
+		fmt.Sprintf(sorted, "0"):                             false,
+		fmt.Sprintf(sorted, "5000"):                          true,
+		"SELECT id FROM orders ORDER BY id LIMIT ? OFFSET ?": true,
+		"SELECT id FROM orders ORDER BY id OFFSET 0":         false,
+	} {
+		if got := OffsetOf(Context{Text: text, RowsRead: new(4000.0)}); (got != nil) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
 	}
 }

@@ -205,18 +205,23 @@ func (p *Plan) loops() {
 
 var offsetWord = regexp.MustCompile(`(?i)\boffset\s+(\d+|\$[\d?]+|\?)`)
 
-// OffsetOf a statement that reads many rows to give few: page by page from the beginning.
+// OffsetOf a statement that reads many rows to give few: page by page from the beginning. A number that is not known
+// may be 0; of a subquery (OFFSET 0 keeps a plan as it is) the rows that the statement gives do not tell.
 func OffsetOf(c Context) *Remark {
 	m := offsetWord.FindStringSubmatch(c.Text)
 	if m == nil {
 		return nil
 	}
+	levels := condition.Levels(c.Text)
+	outermost := len(levels) > 0 && offsetWord.MatchString(levels[0])
 	const deep, each = 1000, 20
 	var said string
 	n, err := strconv.Atoi(m[1])
 	switch {
 	case err == nil && n >= deep:
 		said = fmt.Sprintf("a call skips %d rows", n)
+	case err == nil || !outermost:
+		return nil
 	case c.RowsRead != nil && c.Rows == nil && *c.RowsRead >= deep:
 		said = fmt.Sprintf("a call reads %.0f rows at least", *c.RowsRead)
 	case c.RowsRead != nil && c.Rows != nil && *c.RowsRead >= deep && *c.RowsRead >= each*max(1, *c.Rows):
