@@ -85,9 +85,8 @@ func (e *excess) says() string {
 			human.Percent(1-e.beyond))
 	}
 	return fmt.Sprintf("%.3g ms of processor time in each of %.0f calls, at most %.0f rows of its tables in each; "+
-		"what "+
-		"those rows take is %s of it at "+
-		"most", 1000*e.seconds/e.calls, e.calls, e.rows/e.calls, human.Percent(1-e.beyond))
+		"what those rows take is %s of it at most",
+		1000*e.seconds/e.calls, e.calls, e.rows/e.calls, human.Percent(1-e.beyond))
 }
 
 // operations in the text of a statement that multiply what its rows take, the rarest first.
@@ -136,8 +135,7 @@ var beyondItsRows = cause{
 			f := &Finding{Price: &e.price, explains: e.use.statements, Statements: m.book.full(e.use.statements),
 				partial: true,
 				Mechanism: "Rows that are read and passed on take a microsecond each at most. Where a call takes " +
-					"many " +
-					"times as long, it computes or compares something for each row, or for each pair of rows.",
+					"many times as long, it computes or compares something for each row, or for each pair of rows.",
 				Evidence: append([]string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(e.use.share),
 					e.use.largest), e.says()}, m.within(e.use.largest)...),
 				Excluded: []string{"it waits for no lock, disk or client, and no table is read more than the " +

@@ -81,7 +81,7 @@ func TestClasses_ByTheShapeOfAStatement(t *testing.T) {
 		{"DocumentAfterACheckpoint", valuesRewritten.name, "", "", runs(piece, 1000, 9, writes(30_000, 3), nil)},
 		{"DocumentThatIsNew", valuesRewritten.name, "", "", runs(whole, 1000, 9, writes(30_000, 0), nil)},
 	} {
-		t.Run(c.name, c.check)
+		t.Run(c.name, func(t *testing.T) { c.check(t) })
 	}
 }
 
