@@ -2,6 +2,7 @@ package applications
 
 import (
 	"encoding/xml"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -137,11 +138,13 @@ func (d *desk) gates(t *testing.T, command, condition, junit, markdown string, s
 		t.Errorf("Markdown of the healthy one:\n%s", text)
 	}
 	spoil()
-	if said := d.types(t, command, cli.ExitThreshold); !strings.Contains(said, "1 of 2 gates failed: "+condition) {
+	// On a busy machine the spoilt one lets too few operations through to decide the other gate: an error, no failure.
+	said := d.types(t, command, cli.ExitThreshold)
+	if !regexp.MustCompile(`1 of 2 gates failed(, 1 cannot be decided)?: ` + regexp.QuoteMeta(condition)).MatchString(said) {
 		t.Errorf("the list lacks what failed:\n%s", said)
 	}
 	gates := gatesIn(t, d.read(t, junit))
-	if gates.Tests != 2 || gates.Failures != 1 || gates.Errors > 0 {
+	if gates.Tests != 2 || gates.Failures != 1 || (gates.Errors > 0) != strings.Contains(said, "1 cannot be decided") {
 		t.Errorf("JUnit of the slow one: %+v", gates)
 	}
 	for _, c := range gates.Cases {
