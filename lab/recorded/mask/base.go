@@ -18,11 +18,15 @@ WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND NOT c.
 	AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 ORDER BY n.nspname, c.relname, a.attnum`
 
-// Learn the columns of the base's tables: INSERT may leave out their list.
+// Learn the columns of the base's tables: INSERT may leave out their list, and what stands for none of them may be
+// anything.
 func (m *Mask) Learn(ctx context.Context, dsn string) error {
+	m.tables, m.columnNames = map[string][]string{}, map[string]bool{}
+	m.learned = true
 	return m.columns(ctx, dsn, func(_ *pgx.Conn, _, table, column, _ string, _ bool) error {
-		table = strings.ToLower(table)
-		m.tables[table] = append(m.tables[table], strings.ToLower(column))
+		table, column = strings.ToLower(table), strings.ToLower(column)
+		m.tables[table] = append(m.tables[table], column)
+		m.columnNames[column] = true
 		return nil
 	})
 }
@@ -36,7 +40,7 @@ func (m *Mask) Base(ctx context.Context, dsn string) (changed int64, err error) 
 		}
 		name := pgx.Identifier{column}.Sanitize()
 		tag, err := conn.Exec(ctx, fmt.Sprintf("UPDATE %[1]s SET %[2]s = (%[3]s)::%[4]s WHERE NOT (%[2]s::text ~ $2)",
-			pgx.Identifier{schema, table}.Sanitize(), name, pseudonymSQL(name+"::text"), kind), m.key, neverSQL)
+			pgx.Identifier{schema, table}.Sanitize(), name, pseudonymSQL(name+"::text"), kind), m.key, never)
 		if err != nil {
 			return fmt.Errorf("mask %s.%s: %w", table, column, err)
 		}
@@ -45,9 +49,6 @@ func (m *Mask) Base(ctx context.Context, dsn string) (changed int64, err error) 
 	})
 	return changed, err
 }
-
-// neverSQL is never, as PostgreSQL writes it.
-const neverSQL = `^$|^\d{4}-\d\d-\d\d|^(\\{1,2}[0-7]{3})+$|^\\{1,2}x[0-9a-fA-F]*$`
 
 // pseudonymSQL is pseudonym of an expression; $1 is the key.
 func pseudonymSQL(value string) string {
