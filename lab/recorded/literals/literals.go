@@ -24,6 +24,8 @@ type Value struct {
 	Function string
 	// Cast: it is cast to bytes, times, a number or the like.
 	Cast bool
+	// Unseen parameter: the statement, which may be cut off, does not have it.
+	Unseen bool
 }
 
 // Finder finds the values of statements.
@@ -40,11 +42,11 @@ type Finder struct {
 // One that stands for several columns gets what do gives for the first of them that changes it.
 func (f Finder) Replace(text string, values []*string, do func(Value) string) string {
 	s := &scan{Finder: f, do: do, text: text, values: values, done: make([]bool, len(values)), aliases: aliasesIn(text),
-		given: append([]*string(nil), values...), code: code.MatchString(text)}
+		seen: make([]bool, len(values)), given: append([]*string(nil), values...), code: code.MatchString(text)}
 	out := s.all()
 	for i := range values {
 		if !s.done[i] {
-			s.parameter(i, Value{}) // that no column is known for
+			s.parameter(i, Value{Unseen: !s.seen[i]}) // that no column is known for
 		}
 	}
 	return out
@@ -72,6 +74,7 @@ type scan struct {
 	values  []*string
 	given   []*string // values as they were
 	done    []bool
+	seen    []bool
 	code    bool              // dollar quotes hold code
 	aliases map[string]string // tables by alias
 	out     strings.Builder
@@ -154,7 +157,11 @@ func (s *scan) next(rest string) int {
 	case sqltext.Parameter:
 		v := s.value("", after)
 		v.Cast = castParameter.MatchString(after)
-		if number, err := strconv.Atoi(text[1:]); err == nil && (v.Column != "" || v.Cast || v.Function != "") {
+		number, err := strconv.Atoi(text[1:])
+		if err == nil && number > 0 && number <= len(s.seen) {
+			s.seen[number-1] = true
+		}
+		if err == nil && (v.Column != "" || v.Cast || v.Function != "") {
 			s.parameter(number-1, v)
 		}
 	case sqltext.Name:

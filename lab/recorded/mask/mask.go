@@ -89,6 +89,9 @@ func (m *Mask) personal(v literals.Value, how scrutiny) bool {
 	if m.rules.names(v.Column) || slices.ContainsFunc(v.Others, m.rules.names) {
 		return true
 	}
+	if v.Unseen && len(m.rules.columns) > 0 {
+		how = everything
+	}
 	return how > columnsAlone && !(how < everything && m.known(v.Column)) && !harmless.MatchString(v.Text) &&
 		(v.Function == notify || !settled.MatchString(v.Function))
 }

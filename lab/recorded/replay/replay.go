@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) (r *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ordered.remove()) }()
-	recorded := score.NewSessions(score.Options{Gap: o.Gap, Target: o.Target, Targets: o.Targets})
+	recorded := score.NewSessions(score.Options{Gap: o.Gap, Target: o.Target, Targets: o.Targets, Shown: s.Mask.Text})
 	if s.Speed > 0 { // without a pace there is no latency to score
 		s.outcome.timed = true
 		s.outcome.sessions = score.NewSessions(score.Options{Gap: s.Gap, Target: s.Target})

@@ -55,6 +55,8 @@ type Options struct {
 	Prefix   *pglog.Prefix
 	Gap      time.Duration
 	Database string
+	// Shown gives what an operation is called in the result, of a name that pauses found; nil: the name itself.
+	Shown func(name string) string
 	// Progress gets the bytes read so far and those of all files.
 	Progress func(read, all int64)
 }

@@ -40,6 +40,7 @@ type sessions struct {
 	open     map[string]*burst
 	entries  int
 	made     int64 // bursts
+	shown    func(name string) string // Options.Shown
 	given    int64 // the burst that what comes next belongs to, as another division says; 0: pauses say it
 	pauses   int64 // between statements of a session
 	near     int64 // of them, between half the gap and twice as much
@@ -141,7 +142,7 @@ type Sessions struct {
 // NewSessions with the targets, the gap and the database of the options.
 func NewSessions(o Options) *Sessions {
 	return &Sessions{options: o, sessions: sessions{collector: newCollector(), gap: cmp.Or(o.Gap, GapDefault),
-		open: map[string]*burst{}}}
+		shown: o.Shown, open: map[string]*burst{}}}
 }
 
 // Entry of a log, and the number of the operation that it belongs to; 0: none.
@@ -371,6 +372,9 @@ func (s *sessions) close(b *burst) {
 		s.withoutTimeS += took.Seconds()
 		s.ofNoCall += b.statements
 		return
+	}
+	if s.shown != nil {
+		name = s.shown(name)
 	}
 	if s.operations[name] == nil && len(s.operations) >= operationsMost {
 		name = otherName
