@@ -39,11 +39,11 @@ type sessions struct {
 	database string // only this one; empty: all
 	open     map[string]*burst
 	entries  int
-	made     int64 // bursts
+	made     int64                    // bursts
 	shown    func(name string) string // Options.Shown
-	given    int64 // the burst that what comes next belongs to, as another division says; 0: pauses say it
-	pauses   int64 // between statements of a session
-	near     int64 // of them, between half the gap and twice as much
+	given    int64                    // the burst that what comes next belongs to, as another division says; 0: pauses say it
+	pauses   int64                    // between statements of a session
+	near     int64                    // of them, between half the gap and twice as much
 	least    time.Duration
 }
 
@@ -88,6 +88,7 @@ func (s *sessions) techlogFile(ctx context.Context, r *techlog.Reader, process s
 
 // each entry of a file by next, until it ends; sessions that have long been silent are closed now and then.
 func (s *sessions) each(ctx context.Context, unread *lines.Unread, next func() error) error {
+	defer func() { s.unread.Add(*unread) }()
 	for ; ; s.entries++ {
 		if s.entries%10_000 == 0 {
 			if ctx.Err() != nil {
@@ -96,7 +97,6 @@ func (s *sessions) each(ctx context.Context, unread *lines.Unread, next func() e
 			s.closeIdle(s.last.Add(-idleMost))
 		}
 		if err := next(); errors.Is(err, io.EOF) {
-			s.unread.Add(*unread)
 			return nil
 		} else if err != nil {
 			return err
