@@ -190,7 +190,8 @@ the baseline, another verdict than --beside, or a gate of --fail-if that did not
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	labelFlags(fs, &o.label)
-	config.FlagOnly(fs, "resume", "show", "beside", "html", "self-test", "trials", "control", "cold", "baseline", "details")
+	config.FlagOnly(fs, "resume", "show", "beside", "html", "self-test", "trials", "control", "cold", "baseline",
+		"details")
 }
 
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {

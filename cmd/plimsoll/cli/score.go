@@ -74,7 +74,8 @@ and hours, not with the log.`,
 	logFlags(fs, &o, "PostgreSQL: only this database")
 	scoredFlags(fs, &o)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
-	fs.BoolVar(&o.resume, "resume", false, "read on where the last --resume of this log ended, and keep what was counted")
+	fs.BoolVar(&o.resume, "resume", false, "read on where the last --resume of this log ended, and keep what was "+
+		"counted")
 	config.FlagOnly(fs, "html", "resume")
 }
 

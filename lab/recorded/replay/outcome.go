@@ -56,8 +56,8 @@ const (
 
 func newOutcome(m *mask.Mask) *outcome {
 	return &outcome{mask: m, calls: map[int64]*playedCall{}, ends: map[string]sessionEnd{}, fidelity: Fidelity{
-		LeftOut: map[string]int64{}, New: map[string]int64{}, Missing: map[string]int64{}, Other: map[string]int64{}, Examples: []string{},
-		Messages: []string{}, RowExamples: []string{}}}
+		LeftOut: map[string]int64{}, New: map[string]int64{}, Missing: map[string]int64{}, Other: map[string]int64{},
+		Examples: []string{}, Messages: []string{}, RowExamples: []string{}}}
 }
 
 func (o *outcome) leaveOut(why string, err error) {

@@ -27,8 +27,17 @@ type grown struct {
 	broken        string
 }
 
-const csvLine = `2026-11-28 %s UTC,"u","shop",%d,"127.0.0.1:5000",%d.7,3,"SELECT",2026-11-28 09:00:00 UTC,3/0,0,LOG,` +
-	`00000,"duration: %d.500 ms  statement: SELECT 'a, ""b""'` + "\n" + `  FROM t%d",,,,,,,,,"shop web","client backend",,0` + "\n"
+const (
+	csvLine = `2026-11-28 %s UTC,"u","shop",%d,"127.0.0.1:5000",%d.7,3,"SELECT",2026-11-28 09:00:00 UTC,3/0,0,LOG,` +
+		`00000,"duration: %d.500 ms  statement: SELECT 'a, ""b""'` + "\n" +
+		`  FROM t%d",,,,,,,,,"shop web","client backend",,0` + "\n"
+	jsonLine = `{"timestamp":"2026-11-28 %s UTC","user":"u","dbname":"shop","pid":%d,"error_severity":"LOG",` +
+		`"message":"duration: %d.500 ms  statement: SELECT 1 FROM t%d"}` + "\n"
+	plainLines = "2026-11-28 %s UTC [%d] u@shop LOG:  duration: %d.250 ms  statement: UPDATE t%d\n\tSET n = 1\n"
+	errorLines = "2026-11-28 %s UTC [%d] u@shop ERROR:  deadlock detected\n" +
+		"2026-11-28 %[1]s UTC [%[2]d] u@shop DETAIL:  x\n\ty\n" +
+		"2026-11-28 %[1]s UTC [%[2]d] u@shop STATEMENT:  UPDATE t1\n"
+)
 
 func growing() map[string]grown {
 	at := func(n int) string {
@@ -36,11 +45,9 @@ func growing() map[string]grown {
 	}
 	return map[string]grown{
 		"stderr": {"postgresql.log", "postgresql.log.1.gz", func(n int) string {
-			text := fmt.Sprintf("2026-11-28 %s UTC [%d] u@shop LOG:  duration: %d.250 ms  statement: UPDATE t%d\n\tSET n = 1\n",
-				at(n), n%7+1, n%90, n%3)
+			text := fmt.Sprintf(plainLines, at(n), n%7+1, n%90, n%3)
 			if n%5 == 0 {
-				text += fmt.Sprintf("2026-11-28 %s UTC [%d] u@shop ERROR:  deadlock detected\n2026-11-28 %[1]s UTC [%d] "+
-					"u@shop DETAIL:  x\n\ty\n2026-11-28 %[1]s UTC [%d] u@shop STATEMENT:  UPDATE t1\n", at(n), n%7+1)
+				text += fmt.Sprintf(errorLines, at(n), n%7+1)
 			}
 			return text
 		}, "cp: no space\n"},
@@ -48,10 +55,9 @@ func growing() map[string]grown {
 			return fmt.Sprintf(csvLine, at(n), n%7, n%7, n%90, n%3)
 		}, "2026-11-28 10:00:01 UTC,\"u\",\"d\",7,x\n"},
 		"jsonlog": {"postgresql.json", "postgresql.json.gz", func(n int) string {
-			return fmt.Sprintf(`{"timestamp":"2026-11-28 %s UTC","user":"u","dbname":"shop","pid":%d,"error_severity":"LOG",`+
-				`"message":"duration: %d.500 ms  statement: SELECT 1 FROM t%d"}`+"\n", at(n), n%7, n%90, n%3)
+			return fmt.Sprintf(jsonLine, at(n), n%7, n%90, n%3)
 		}, "{\"timestamp\":\"2026\n"},
-		"1c": {filepath.Join("rphost_1", "26112810.log"), filepath.Join("rphost_1", "26112810.log.gz"), func(n int) string {
+		"1c": {"rphost_1/26112810.log", "rphost_1/26112810.log.gz", func(n int) string {
 			second := 1 + float64(n)*0.17
 			return event(second, 10*ms, "DBPOSTGRS", fmt.Sprintf(",Sql='SELECT\n%d'", n)) + "\n" +
 				call(second+0.01, 50*ms, fmt.Sprintf("Op.%d", n%3)) + "\n" +

@@ -41,7 +41,8 @@ type sessions struct {
 	entries  int
 	made     int64                    // bursts
 	shown    func(name string) string // Options.Shown
-	given    int64                    // the burst that what comes next belongs to, as another division says; 0: pauses say it
+	// given: the burst that what comes next belongs to, as another division says; 0: pauses say it.
+	given int64
 	pauses   int64                    // between statements of a session
 	near     int64                    // of them, between half the gap and twice as much
 	least    time.Duration

@@ -139,11 +139,12 @@ func (r *Result) Notes() []string {
 // text says how the log was read on.
 func (r *Resumed) text() (notes []string) {
 	if r.Again {
-		notes = append(notes, fmt.Sprintf("Read on from where it was read last: %s are new.", human.Count(r.New, "event")))
+		notes = append(notes, fmt.Sprintf("Read on from where it was read last: %s are new.",
+			human.Count(r.New, "event")))
 	}
 	if r.Waiting > 0 {
-		notes = append(notes, fmt.Sprintf("%s at the ends of files wait for what follows them, and are not counted yet.",
-			human.Bytes(r.Waiting)))
+		notes = append(notes, fmt.Sprintf("%s at the ends of files wait for what follows them, and are not counted "+
+			"yet.", human.Bytes(r.Waiting)))
 	}
 	return append(notes, r.Notes...)
 }
