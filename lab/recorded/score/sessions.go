@@ -42,10 +42,10 @@ type sessions struct {
 	made     int64                    // bursts
 	shown    func(name string) string // Options.Shown
 	// given: the burst that what comes next belongs to, as another division says; 0: pauses say it.
-	given int64
-	pauses   int64                    // between statements of a session
-	near     int64                    // of them, between half the gap and twice as much
-	least    time.Duration
+	given  int64
+	pauses int64 // between statements of a session
+	near   int64 // of them, between half the gap and twice as much
+	least  time.Duration
 }
 
 // burst is what a session does without a longer pause.
