@@ -59,8 +59,8 @@ func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
 		{`WITH i AS (INSERT INTO t (a) SELECT 'x' RETURNING a) SELECT 'y'`, "t.a='x' ='y'"},
 		{`MERGE INTO t USING (SELECT 'x' AS n) s ON t.a = s.n WHEN NOT MATCHED THEN INSERT (b) VALUES ('y')`,
 			"='x' t.b='y'"},
-		{`SELECT 1 FROM t WHERE a IN (b, 'x', lower(c)) AND d = 'y' AND e = coalesce(f, 'z')`,
-			"=#1 t.a='x'+t.b t.d='y' t.e='z'+t.f"},
+		{`SELECT 1 FROM t WHERE a IN (b, 'x', lower(c)) AND d = 'y' AND g = coalesce(f, 'z')`,
+			"=#1 t.a='x'+t.b t.d='y' t.g='z'+t.f"},
 		{`SELECT 1 FROM t WHERE a LIKE 'x' ESCAPE '#' AND 'y' = b`, "=#1 t.a='x' t.b='y'"},
 	} {
 		sql, want := c.sql, c.want

@@ -21,9 +21,9 @@ type Mask struct {
 	rules  Rules
 	key    string
 	tables map[string][]string // columns of tables in their order, for INSERT without a list
-	// learned: the tables are those of the base, and columnNames are all their columns.
-	learned     bool
-	columnNames map[string]bool
+	// learned: the tables are those of the base; columnNames are all their columns, functions those of its owner.
+	learned                bool
+	columnNames, functions map[string]bool
 }
 
 // New mask by rules, with a key of its own.
@@ -162,12 +162,18 @@ func (m *Mask) scrutiny(text string, escapes bool) scrutiny {
 	switch {
 	case slices.ContainsFunc(columns, m.rules.names) && m.learned && derived.MatchString(text):
 		return everything
-	case slices.ContainsFunc(columns, m.rules.names), m.learned && len(tables) == 0,
-		slices.ContainsFunc(tables, m.mayHold):
+	case slices.ContainsFunc(columns, m.rules.names), m.learned && (len(tables) == 0 || ofOthers.MatchString(text)),
+		slices.ContainsFunc(tables, m.mayHold), slices.ContainsFunc(columns, m.calls):
 		return unknownToo
 	}
 	return columnsAlone
 }
+
+// ofOthers are statements that carry out others, which nobody sees.
+var ofOthers = regexp.MustCompile(`(?i)^\s*(?:CALL|EXECUTE|DO)\b`)
+
+// calls says whether a name is that of a function of the base's owner, which may store what it is given.
+func (m *Mask) calls(name string) bool { return m.functions[name[strings.LastIndexByte(name, '.')+1:]] }
 
 // mayHold says whether a table may have a column that a rule names.
 func (m *Mask) mayHold(table string) bool {

@@ -114,6 +114,7 @@ type keptFile struct {
 	Path  string `json:"path"`
 	Head  string `json:"head"` // digest of its beginning
 	HeadN int64  `json:"head_bytes"`
+	Start string `json:"start"` // digest of its first headLeast bytes
 	lines.Place
 	Done  bool `json:"done"` // read to its end, behind which nothing will come
 	whole bool // nothing will follow
@@ -167,6 +168,12 @@ func (h heads) of(path string, most int64) (digest string, n int64, err error) {
 func (k *keptFile) begins(path string, h heads) (bool, error) {
 	digest, n, err := h.of(path, k.HeadN)
 	return err == nil && n == k.HeadN && digest == k.Head, err
+}
+
+// cutOff says whether a file is this one, of which too little is left to tell by its beginning as it was.
+func (k *keptFile) cutOff(path string, h heads) (bool, error) {
+	digest, n, err := h.of(path, headLeast)
+	return err == nil && n == headLeast && digest == k.Start, err
 }
 
 // resume reads a log on.
@@ -232,9 +239,14 @@ func (k *keptScore) match(files []logFile) (reading []*keptFile, notes []string,
 					!sameName && f.HeadN < headLeast {
 					continue
 				}
-				if same, err := f.begins(file.path, h); err != nil {
+				same, err := f.begins(file.path, h)
+				if err == nil && !same && sameName && file.bytes < min(f.HeadN, f.Offset) {
+					same, err = f.cutOff(file.path, h)
+				}
+				if err != nil {
 					return nil, nil, err
-				} else if same {
+				}
+				if same {
 					take(n, f)
 				}
 			}
@@ -268,6 +280,9 @@ func (k *keptScore) match(files []logFile) (reading []*keptFile, notes []string,
 			continue
 		}
 		if f.Head, f.HeadN, err = h.of(f.Path, headMost); err != nil {
+			return nil, nil, err
+		}
+		if f.Start, _, err = h.of(f.Path, headLeast); err != nil {
 			return nil, nil, err
 		}
 		f.whole = files[n].whole
