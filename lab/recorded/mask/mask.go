@@ -153,7 +153,7 @@ var derived = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|USING)\s*(?:LATERAL\s*)?\(|
 	`,\s*(?:LATERAL\s*)?\(\s*SELECT\b`)
 
 // scrutiny of a statement. It may have personal data where it names no column if it names one that a rule names, or a
-// table with such a column, or one that is not of the base, or none, as a call of a function does.
+// table with such a column, or one that is not of the base, or none, or calls a function of the owner's.
 func (m *Mask) scrutiny(text string, escapes bool) scrutiny {
 	if len(m.rules.columns) == 0 || control.MatchString(text) {
 		return columnsAlone
@@ -173,7 +173,10 @@ func (m *Mask) scrutiny(text string, escapes bool) scrutiny {
 var ofOthers = regexp.MustCompile(`(?i)^\s*(?:CALL|EXECUTE|DO)\b`)
 
 // calls says whether a name is that of a function of the base's owner, which may store what it is given.
-func (m *Mask) calls(name string) bool { return m.functions[name[strings.LastIndexByte(name, '.')+1:]] }
+func (m *Mask) calls(name string) bool {
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return m.functions[name] || name == notify
+}
 
 // mayHold says whether a table may have a column that a rule names.
 func (m *Mask) mayHold(table string) bool {
