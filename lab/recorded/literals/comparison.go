@@ -49,6 +49,9 @@ func calls(name, after string) bool {
 
 // bind what follows; rows of values stand so many brackets deeper.
 func (s *scan) bind(deeper int) {
+	if s.inRow() { // an expression within a row
+		return
+	}
 	if !s.bound {
 		s.bound, s.comparison.depth = true, s.depth
 	}
@@ -58,7 +61,7 @@ func (s *scan) bind(deeper int) {
 // deeper stand rows in ALL (…), and still deeper in ARRAY[…].
 func (s *scan) deeper(word string) {
 	switch {
-	case !s.bound:
+	case !s.bound, s.inRow():
 	case word == "ARRAY":
 		s.rowDepth++
 	default:

@@ -61,6 +61,8 @@ func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
 			"='x' t.b='y'"},
 		{`SELECT 1 FROM t WHERE a IN (b, 'x', lower(c)) AND d = 'y' AND g = coalesce(f, 'z')`,
 			"=#1 t.a='x'+t.b t.d='y' t.g='z'+t.f"},
+		{`SELECT 1 FROM t WHERE (a, b) IN ((CASE WHEN b = 'x' THEN 'y' END, ARRAY['z']), ('v', 'w'))`,
+			"=#1 t.a='x' t.a='y' t.b='z' t.a='v' t.b='w'"},
 		{`SELECT 1 FROM t WHERE a LIKE 'x' ESCAPE '#' AND 'y' = b`, "=#1 t.a='x' t.b='y'"},
 	} {
 		sql, want := c.sql, c.want

@@ -117,7 +117,11 @@ func TestStatement_LeavesNoSecretInAnyForm(t *testing.T) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 1))}
 		sql := w.statement()
 		if seed%4 == 0 {
-			sql = sql[:w.IntN(len(sql)+1)]
+			whole := sql
+			if sql = sql[:w.IntN(len(sql)+1)]; strings.Contains(whole, "people") && !strings.Contains(sql, "people") &&
+				strings.Contains(sql, "other") {
+				continue // nothing says any more that it is about people
+			}
 		}
 		escapes := seed%8 == 1
 		if escapes { // which have no dollar quotes

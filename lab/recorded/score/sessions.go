@@ -407,6 +407,8 @@ var (
 		`\b(update)\s+(?:only\s+)?([\w."$]+)(?:\s+(?:as\s+)?\w+)?\s+set\b|\b(copy)\s+([\w."$]+)`)
 	read   = regexp.MustCompile(`(?i)\b(?:from|join)\s+(?:only\s+)?([a-z_"][\w."$]*)`)
 	digits = regexp.MustCompile(`[0-9]+`)
+	// temporary tables, by their schema, with or without what is done to them before it.
+	temporary = regexp.MustCompile(`(?i)^(?:[a-z]+ )?"?pg_temp"?\.`)
 )
 
 // Tables that name an operation.
@@ -427,6 +429,9 @@ func (b *burst) names(text string) {
 	}
 	b.other = true
 	add := func(to *[]string, word string) {
+		if temporary.MatchString(word) { // which say how an operation is done, and have names of the moment
+			return
+		}
 		word = digits.ReplaceAllString(strings.ReplaceAll(word, `"`, ""), "N")
 		if !slices.Contains(*to, word) {
 			*to = append(*to, word)
