@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
@@ -20,7 +21,7 @@ import (
 // are so long that all is in time, however busy the machine is.
 func TestRecorded_ScoredReplayedCompared(t *testing.T) {
 	state := freshState(t)
-	day := sampletest.Record(t, sampletest.Options{Users: 3, Each: 6})
+	day := sampletest.Record(t, sampletest.Options{Users: 3, Each: 6, Pause: 150 * time.Millisecond})
 	log, targets := day.Folder(t, nil), filepath.Join(state, "targets.csv")
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(day.Truth.Calls)) {
