@@ -75,6 +75,8 @@ var (
 	// settled are functions whose arguments are names, units and settings of the server.
 	settled = regexp.MustCompile(`^(?:pg_\w+|nextval|currval|setval|set_config|current_setting|to_reg\w+|` +
 		`has_\w+_privilege|date_trunc|date_part|timezone|fasttruncate)$`)
+	// hexKey is what decode makes a key of, as \x does.
+	hexKey = regexp.MustCompile(`^(?:[0-9a-fA-F]{2})*$`)
 	// control statements have no data.
 	control = regexp.MustCompile(`(?i)^\s*(?:SET|RESET|SHOW|BEGIN|START|COMMIT|END|ABORT|ROLLBACK|SAVEPOINT|RELEASE|` +
 		`DISCARD|DEALLOCATE|LISTEN|UNLISTEN|VACUUM|ANALYZE|CHECKPOINT)\b`)
@@ -93,7 +95,7 @@ func (m *Mask) personal(v literals.Value, how scrutiny) bool {
 		how = everything
 	}
 	return how > columnsAlone && !(how < everything && m.known(v.Column)) && !harmless.MatchString(v.Text) &&
-		(v.Function == notify || !settled.MatchString(v.Function))
+		!(v.Function == "decode" && hexKey.MatchString(v.Text)) && (v.Function == notify || !settled.MatchString(v.Function))
 }
 
 // value with a pseudonym in its place, or in those of its parts.
