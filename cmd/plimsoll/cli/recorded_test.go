@@ -104,7 +104,7 @@ func TestScore_ReadsOn(t *testing.T) {
 		}
 	}
 	shown := plimsoll(t, "score", path, "--target", "1s", "--resume")
-	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "Read on from where it was read last: 0 events are new.") {
+	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "read last: 0 events are new.") {
 		t.Error(shown.stdout)
 	}
 	fresh := plimsoll(t, "score", path, "--target", "1s")

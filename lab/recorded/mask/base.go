@@ -20,7 +20,8 @@ ORDER BY n.nspname, c.relname, a.attnum`
 
 // functionsSQL are the functions of the base's owner: not the server's, nor those of extensions.
 const functionsSQL = `SELECT DISTINCT proname FROM pg_proc p WHERE pronamespace <> 'pg_catalog'::regnamespace
-	AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+	AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+		AND d.deptype = 'e')
 	AND proname NOT IN (SELECT proname FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace)`
 
 // Learn the columns of the base's tables: INSERT may leave out their list, and what stands for none of them may be

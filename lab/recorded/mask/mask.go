@@ -95,7 +95,8 @@ func (m *Mask) personal(v literals.Value, how scrutiny) bool {
 		how = everything
 	}
 	return how > columnsAlone && !(how < everything && m.known(v.Column)) && !harmless.MatchString(v.Text) &&
-		!(v.Function == "decode" && hexKey.MatchString(v.Text)) && (v.Function == notify || !settled.MatchString(v.Function))
+		!(v.Function == "decode" && hexKey.MatchString(v.Text)) &&
+		(v.Function == notify || !settled.MatchString(v.Function))
 }
 
 // value with a pseudonym in its place, or in those of its parts.
