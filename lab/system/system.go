@@ -118,6 +118,14 @@ func (y System) CheckRequests() error {
 	return nil
 }
 
+// ServerLog is where the local cluster that it runs on logs; "" where there is none.
+func (y System) ServerLog() string {
+	if y.rig == nil {
+		return ""
+	}
+	return y.rig.Cluster().LogFile()
+}
+
 // OneC says whether its users use a 1C base.
 func (y System) OneC() bool { return y.Run.Scenario.Application == scenario.OneC }
 

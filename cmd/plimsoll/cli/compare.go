@@ -36,6 +36,7 @@ type compareOptions struct {
 	cold     bool
 	reset    string
 	show     string
+	beside   string
 	selfTest string
 	trials   int
 	baseline []string
@@ -91,7 +92,8 @@ not do the same work.
 --replay LOG plays a recorded time again on each side instead of a load ('plimsoll replay'), each
 time on a new copy of its database, and compares the Apdex, operation by operation: clone the base
 twice before the day begins, on two engines or with other settings. A replay that is not faithful
-ends the comparison.
+ends the comparison. --beside ID sets the live comparison of the same systems beside it, from which
+the log was recorded ('plimsoll run --write-log'): do the two verdicts agree?
 
 Ctrl-C keeps the runs so far; the same command with --resume continues on the same servers and with
 the same program, with more --pairs too; if the planned pairs were complete, added ones raise the
@@ -108,7 +110,7 @@ users are not compared.
 --fail-if "worse", "not better" or "not equal" fails on that verdict; "METRIC: worse" and
 "OPERATION: METRIC: worse" are about another metric, or one operation.
 Exit code 3: inconclusive, provisional, too few runs, decided by what is left undone, worse than
-the baseline, or a gate of --fail-if that did not pass.`,
+the baseline, another verdict than --beside, or a gate of --fail-if that did not pass.`,
 		Example: `  plimsoll compare vanilla+lean plimsoll+lean
   plimsoll compare plimsoll+classic plimsoll+tuned plimsoll+lean --budget 30m
   plimsoll compare plimsoll+lean --set-b enable_seqscan=off
@@ -124,6 +126,7 @@ the baseline, or a gate of --fail-if that did not pass.`,
   plimsoll compare --command-a ./bench-old --command-b ./bench-new --metric seconds
   plimsoll compare --show latest --html difference.html
   plimsoll compare stock ours --replay /var/log/1c/techlog --speed 4     two clones of the base
+  plimsoll compare stock ours --replay day --metric latency_ms_p50 --beside 20261129-14
   plimsoll compare plimsoll+lean --self-test slow --trials 40 --duration 10s
   plimsoll compare --scenario shop.toml --url-a http://old --url-b http://new --fail-if worse
   plimsoll compare --baseline nightly/               the last run against stored ones
@@ -156,6 +159,8 @@ the baseline, or a gate of --fail-if that did not pass.`,
 	fs.BoolVar(&o.cold, "cold", false, "restart the server with empty caches before each run, as far as this "+
 		"machine allows")
 	fs.StringVar(&o.show, "show", "", "show a stored comparison again: its `ID`, the beginning of it, or latest")
+	fs.StringVar(&o.beside, "beside", "", "also say whether the verdict agrees with that of this stored comparison of "+
+		"the same systems: its `ID`, the beginning of it, or latest")
 	config.Choice(fs, &o.selfTest, "self-test", "", compare.AllPlanted,
 		"make --trials comparisons of A with itself (aa), with itself made 10 % slower (slow), or with itself failing "+
 			"a fifth and faster in the rest (failing)")
@@ -185,7 +190,8 @@ the baseline, or a gate of --fail-if that did not pass.`,
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	labelFlags(fs, &o.label)
-	config.FlagOnly(fs, "resume", "show", "html", "self-test", "trials", "control", "cold", "baseline", "details")
+	config.FlagOnly(fs, "resume", "show", "beside", "html", "self-test", "trials", "control", "cold", "baseline",
+		"details")
 }
 
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
@@ -215,6 +221,13 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if o.selfTest != "" {
 		return a.compareSelf(ctx, o, q)
 	}
+	other, err := o.other()
+	if err == nil && other != nil {
+		err = other.MayStandBeside(q.Metric)
+	}
+	if err != nil {
+		return err
+	}
 	q.Store.Beginning = o.label.label()
 	c, err := q.Run(ctx)
 	a.meter.End()
@@ -224,6 +237,9 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if failed := o.label.add(q.Store.Folder, c.ID); err == nil {
 		err = failed
 	}
+	if other != nil && err == nil {
+		err = c.StandBeside(other)
+	}
 	judged := judgeCompareGates(gates, c)
 	if shown := a.showComparison(o, c, judged); err == nil {
 		err = shown
@@ -231,7 +247,23 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err != nil {
 		return err
 	}
-	return cmp.Or(judgeComparison(c), judgeGates(judged))
+	return cmp.Or(judgeComparison(c), c.Beside.Judge(), judgeGates(judged))
+}
+
+// other comparison that is to stand beside this one; nil: there is none.
+func (o compareOptions) other() (*compare.Comparison, error) {
+	if o.beside == "" {
+		return nil, nil
+	}
+	return loadComparison(o.beside)
+}
+
+// loadComparison from the store or from a file.
+func loadComparison(id string) (*compare.Comparison, error) {
+	if strings.ContainsRune(id, os.PathSeparator) || strings.HasSuffix(id, ".json") {
+		return compare.Read(id)
+	}
+	return compare.DefaultStore().Load(id)
 }
 
 // loadNames are flags that a replay has no use for.
@@ -242,7 +274,8 @@ var loadNames = []string{"scenario", "load", "pgbench", "users", "think", "think
 func (o compareOptions) replay(ctx context.Context, q *compare.Request) error {
 	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
 		idle{len(o.replayed) > 0, loadNames, "has no effect with --replay: the log is the load",
-			"leave it out"}); err != nil {
+			"leave it out"},
+		idle{o.selfTest != "", []string{"beside"}, "has no effect with --self-test", "leave it out"}); err != nil {
 		return err
 	}
 	if len(o.replayed) == 0 {
@@ -342,16 +375,19 @@ func (a *app) showStored(args []string, o compareOptions, gates []compareGate) e
 	if len(args) > 0 {
 		return problem.New(problem.Usage, errors.New("--show takes no systems"), "leave them out")
 	}
-	load := compare.DefaultStore().Load
-	if strings.ContainsRune(o.show, os.PathSeparator) || strings.HasSuffix(o.show, ".json") {
-		load = compare.Read
+	c, err := loadComparison(o.show)
+	if err != nil {
+		return err
 	}
-	c, err := load(o.show)
+	other, err := o.other()
+	if err == nil && other != nil {
+		err = c.StandBeside(other)
+	}
 	if err != nil {
 		return err
 	}
 	judged := judgeCompareGates(gates, c)
-	return cmp.Or(a.showComparison(o, c, judged), judgeGates(judged))
+	return cmp.Or(a.showComparison(o, c, judged), c.Beside.Judge(), judgeGates(judged))
 }
 
 func (a *app) showComparison(o compareOptions, c *compare.Comparison, gates []result.Gate) error {

@@ -22,7 +22,10 @@ func TestLoad_Of1CIsPrintedAndRefusesWhatItLacks(t *testing.T) {
 	plimsoll(t, "run", "--load", "1c+lean").want(t, ExitUsage, "must be one of erp, 1c, 1c+plain")
 	plimsoll(t, "line", "--load", "1c", "--configurations", "a+plain,b+lean").want(t, ExitUsage,
 		`"lean" is no outfit of a 1C load`)
-	plimsoll(t, "run", "--write-log", "day").want(t, ExitUsage, "--write-log is the log of a 1C load")
+	plimsoll(t, "run", "--pgbench", "tpcb-like", "--write-log", "day").want(t, ExitUsage,
+		"--write-log is the log of the ERP or of a 1C load", "log_min_duration_statement = 0")
+	plimsoll(t, "run", "--dsn", "postgres://x/y", "--write-log", "day").want(t, ExitUsage,
+		"--write-log needs a local cluster")
 }
 
 func TestReplay_RefusesWhatHasNoEffect(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
@@ -20,7 +21,7 @@ import (
 // are so long that all is in time, however busy the machine is.
 func TestRecorded_ScoredReplayedCompared(t *testing.T) {
 	state := freshState(t)
-	day := sampletest.Record(t, sampletest.Options{Users: 3, Each: 6})
+	day := sampletest.Record(t, sampletest.Options{Users: 3, Each: 6, Pause: 150 * time.Millisecond})
 	log, targets := day.Folder(t, nil), filepath.Join(state, "targets.csv")
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(day.Truth.Calls)) {
@@ -79,5 +80,35 @@ func TestRecorded_ScoredReplayedCompared(t *testing.T) {
 	shown := plimsoll(t, "compare", "--show", "latest", "--details")
 	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "replay of ") {
 		t.Error(shown.stdout)
+	}
+}
+
+// A log that has grown is read on, and its score is of all.
+func TestScore_ReadsOn(t *testing.T) {
+	state := freshState(t)
+	path := filepath.Join(state, "postgresql.json")
+	line := func(second int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-11-28 10:00:%02d.000 UTC","user":"u","dbname":"shop","pid":7,`+
+			`"error_severity":"LOG","message":"duration: 5.000 ms  statement: SELECT 1 FROM orders"}`+"\n", second)
+	}
+	for n, text := range []string{line(1) + line(2), line(1) + line(2) + line(3), line(1) + line(2) + line(3)} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := plimsoll(t, "score", path, "--target", "1s", "--resume", "--json")
+		o.want(t, ExitOK)
+		var r score.Result
+		if o.decode(t, &r); r.Calls != int64(strings.Count(text, "\n")) || r.Resumed == nil ||
+			r.Resumed.Again != (n > 0) || r.Resumed.New != []int64{2, 1, 0}[n] {
+			t.Errorf("%d: %d calls, %+v", n, r.Calls, r.Resumed)
+		}
+	}
+	shown := plimsoll(t, "score", path, "--target", "1s", "--resume")
+	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "read last: 0 events are new.") {
+		t.Error(shown.stdout)
+	}
+	fresh := plimsoll(t, "score", path, "--target", "1s")
+	if fresh.want(t, ExitOK); strings.Contains(fresh.stdout, "Read on") {
+		t.Error(fresh.stdout)
 	}
 }

@@ -54,6 +54,7 @@ DIR' makes such a log to try it with.
 
 PostgreSQL: csvlog, jsonlog or stderr, with all statements (log_min_duration_statement = 0); for
 parameters it needs log_parameter_max_length = -1, which is the default. Such a log has no rows.
+'plimsoll run --write-log DIR' records a run of the ERP so.
 
 The base must be as it was when the log began: 'plimsoll clone' copies one while it runs.
 
@@ -69,9 +70,11 @@ columns in the copy itself, so that statements find there what they look for.
   patterns = ["email", "phone", "inn", "snils", "card"]
   own      = ['\bA-\d{6}\b']
 
+What stands for no column of the base is masked too, where a statement has to do with a named one.
+
 What a log does not hold is left out and counted: the rows of COPY FROM STDIN, cut parameters. Ids
-that a program read from an answer are sent as they were, so a base of another moment gives new
-errors: they are counted. With a superuser's connection each session takes the role that it had.
+that a program read from an answer (RETURNING, nextval) become those of here; what is not found out
+gives new errors, which are counted. With a superuser's connection each session takes its role.
 
 The statements change the base, so that a second replay needs a new copy. --cluster plays on a local
 cluster; for any other server say with --yes that it is a copy. Ctrl-C ends early and reports what

@@ -10,17 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/host/kept"
-	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
-	"plimsoll/lab/recorded/sample"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
 	"plimsoll/lab/run/result"
@@ -76,7 +73,8 @@ not pass, or a key operation failed every time (in ten tries or more).`,
   plimsoll run --cluster vanilla --json > vanilla.json
   plimsoll run --shape classic          the ERP as such systems are written, row by row
   plimsoll run --load 1c --users 200    the load of a 1C server on a base of its layout
-  plimsoll run --load 1c --write-log day    and its technological log, to score and to replay
+  plimsoll run --write-log day          and what the server logs of it, to score and to replay
+  plimsoll run --load 1c --write-log day    and the technological log of a 1C server
   plimsoll run --fail-if "goods_sale.post: p95 > 200ms" --fail-if "errors > 1%" --junit gates.xml
   plimsoll run --scenario own.toml --against nightly/ --markdown summary.md
   plimsoll run --pgbench tpcb-like --users 20 --dsn postgres://…    scripts of pgbench, unchanged
@@ -106,8 +104,8 @@ not pass, or a key operation failed every time (in ten tries or more).`,
 		"with --agents local:N one file for each agent, such as run.1.parquet")
 	config.FlagOnly(fs, "samples")
 	fs.StringVar(&o.log, "write-log", "",
-		"--load 1c: also write to this `FOLDER` the technological log that a 1C server "+
-			"would write, for 'plimsoll score' and 'plimsoll replay'")
+		"also write to this `FOLDER` what the server logs of the users' statements, or with --load 1c the "+
+			"technological log that a 1C server would write, for 'plimsoll score' and 'plimsoll replay'")
 	config.FlagOnly(fs, "write-log")
 	fs.BoolVar(&o.details, "details", false, "print all tables and conditions above the summary")
 	config.FlagOnly(fs, "details")
@@ -204,7 +202,7 @@ func (a *app) measure(ctx context.Context, o runOptions, generators agents.Spec,
 	}
 	defer ended()
 	if fleet == nil {
-		return a.runLogged(ctx, o, options)
+		return a.runLogged(ctx, o, y, options)
 	}
 	if r, err = run.Run(ctx, options); r != nil {
 		fleet.Conclude(agents.Ending{Run: r.ID, From: inSeconds(r.Series.SteadyFromS),
@@ -214,37 +212,6 @@ func (a *app) measure(ctx context.Context, o runOptions, generators agents.Spec,
 }
 
 func inSeconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
-
-// checkLog refuses --write-log where no log can be written.
-func (o runOptions) checkLog(y system.System) error {
-	return refuseIdle(o.flags, idle{!y.OneC(), []string{"write-log"}, "is the log of a 1C load", "add --load 1c"},
-		idle{o.fleet.agents != "", []string{"write-log"}, "has no effect with --agents, who run elsewhere",
-			"leave one out"})
-}
-
-// runLogged writes a log of the run, if its folder is named.
-func (a *app) runLogged(ctx context.Context, o runOptions, options run.Options) (*result.Result, error) {
-	if o.log == "" {
-		return a.runKept(ctx, o.samples, options)
-	}
-	config, err := pgconn.ParseConfig(options.DSN)
-	if err != nil {
-		return nil, err
-	}
-	log, err := sample.Create(o.log, sample.Options{Database: config.Database})
-	if err != nil {
-		return nil, problem.New(problem.Usage, err, "name a folder that is empty or not there")
-	}
-	options.Journal = log
-	r, err := a.runKept(ctx, o.samples, options)
-	truth, failed := log.Close()
-	if failed != nil {
-		return r, cmp.Or(err, problem.New(problem.Environment, failed, "is the disk full?"))
-	}
-	a.meter.Say("log of %s: %s; its truth is in %s", human.Count(truth.Statements, "statement"), o.log,
-		sample.TruthName)
-	return r, err
-}
 
 // runKept keeps every operation in a file, if it is named.
 func (a *app) runKept(ctx context.Context, path string, options run.Options) (r *result.Result, err error) {

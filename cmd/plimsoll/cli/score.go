@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
+	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
@@ -23,7 +24,7 @@ import (
 type scoreOptions struct {
 	targets, target, html, prefix, database string
 	gap                                     time.Duration
-	details                                 bool
+	details, resume                         bool
 }
 
 func (a *app) addScore(root *cobra.Command) {
@@ -52,12 +53,19 @@ tables that it writes or reads. Behind a pooler sessions are shared: take a smal
 --targets names the target T of each operation. Others have --target, or one that is proposed from
 the calm half of the hours: then the score says how much worse the busy hours are than these.
 
+--resume reads a log on that has grown since the last such command with the same paths, --gap,
+--prefix and --database: what was counted then is kept (PLIMSOLL_STATE), each entry counts once, and
+the score is of all. A file that was rotated or compressed is found by how it begins; one that was
+cut off, or is gone, is named. The last entry of a file that may go on waits for the next. Ctrl-C
+keeps what was read. A technological log needs CALL events for it.
+
 What cannot be read is counted and shown with examples. Memory grows with the number of operations
 and hours, not with the log.`,
 		Example: `  plimsoll score /var/log/1c/techlog
   plimsoll score rphost_1234/26112810.log --target 1s --details
   plimsoll score /var/log/1c/techlog --targets targets.csv --html score.html
   plimsoll score /var/log/postgresql --database shop --gap 100ms
+  plimsoll score /var/log/postgresql --resume        each hour, from cron
   plimsoll score postgresql.log --prefix '%m [%p] %u@%d '
   plimsoll score /var/log/1c/techlog --json | jq '.operations[] | select(.apdex < 0.85) | .name'`,
 		Args: arguments(1, 1000, "a folder or file of a log"),
@@ -66,7 +74,9 @@ and hours, not with the log.`,
 	logFlags(fs, &o, "PostgreSQL: only this database")
 	scoredFlags(fs, &o)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
-	config.FlagOnly(fs, "html")
+	fs.BoolVar(&o.resume, "resume", false, "read on where the last --resume of this log ended, and keep what was "+
+		"counted")
+	config.FlagOnly(fs, "html", "resume")
 }
 
 // logNames are the flags of all that reads a log.
@@ -97,6 +107,14 @@ func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
 	if err := kept.Page(o.html).Check(); err != nil {
 		return err
 	}
+	if o.resume {
+		options.Resume = options.ResumePath(dirs.State())
+		release, err := options.HoldResume(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	a.meter.Phase("read", 0, "MB")
 	options.Progress = func(read, all int64) {
 		a.meter.Grow(float64(all) / 1e6)
@@ -104,6 +122,10 @@ func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
 	}
 	r, err := score.Read(ctx, options)
 	a.meter.End()
+	if err != nil && ctx.Err() != nil && o.resume {
+		return problem.New(problem.Interrupted, errors.New("stopped; what was read is kept"),
+			"the same command goes on")
+	}
 	if err != nil {
 		return scoreError(err)
 	}
@@ -123,6 +145,8 @@ func scoreError(err error) error {
 	switch {
 	case errors.Is(err, score.ErrNoCalls):
 		return problem.New(problem.Usage, err, "let the server log CALL events with all properties (logcfg.xml)")
+	case errors.Is(err, score.ErrResumeCalls):
+		return problem.New(problem.Usage, err, "leave out --resume, or let the server log CALL events")
 	case errors.Is(err, score.ErrNoStatements):
 		return problem.New(problem.Usage, err, "let the server log all statements: log_min_duration_statement = 0")
 	case errors.Is(err, pglog.ErrPrefix):

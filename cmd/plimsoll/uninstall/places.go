@@ -26,6 +26,8 @@ var State = []Part{
 	{"advise", "journals of changes that 'plimsoll advise' has made"},
 	{"sessions", "session data of workers that did not fit into memory"},
 	{"prove-requests-*", "scratch data of an experiment that was killed"},
+	{"replay-*", "statements of a replay that was killed, of an earlier version"},
+	{"scores", "how far 'plimsoll score --resume' has read its logs"},
 }
 
 // Cache are the parts of the cache directory, which can be made again.

@@ -37,6 +37,8 @@ type Comparison struct {
 	Floor    *float64  `json:"aa_floor,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
 	Runs     []Replica `json:"runs"`
+	// Beside is another comparison of the same systems; absent: none was named (--beside). It is not stored.
+	Beside *Beside `json:"beside,omitempty"`
 }
 
 // Plan holds everything that the runs depend on; only runs of the same plan are combined.

@@ -39,6 +39,9 @@ func (c *Comparison) Summary(w io.Writer) error {
 			return err
 		}
 	}
+	if err := c.besideText(&b); err != nil {
+		return err
+	}
 	fmt.Fprintf(&b, "\n  comparison %s; all metrics, operations, waits and conditions: --details\n", c.ID)
 	_, err := io.WriteString(w, human.Plain(b.String()))
 	return err

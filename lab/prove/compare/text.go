@@ -27,6 +27,9 @@ func (c *Comparison) Text(w io.Writer) error {
 	for _, f := range c.Findings {
 		c.findingText(&b, f)
 	}
+	if err := c.besideText(&b); err != nil {
+		return err
+	}
 	b.WriteString("\n")
 	for _, line := range c.conditionLines() {
 		fmt.Fprintf(&b, "  %s\n", line)

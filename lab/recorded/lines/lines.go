@@ -40,20 +40,48 @@ type Reader struct {
 	Unread Unread
 	// Line is the number of the last line read.
 	Line int64
+	// Growing file: a line or an entry at its end that may go on is left for another time.
+	Growing bool
 
 	file  string
 	most  int
 	in    *bufio.Reader
 	ahead []byte
+	read  int64 // bytes of the file so far
+	last  int64 // of them, those of the last line
+	begun Place // of the entry that is being read
 }
+
+// Place in a file, between two lines.
+type Place struct {
+	Offset int64 `json:"offset"`
+	Line   int64 `json:"line"` // number of the line before it
+}
+
+// Place behind what was read.
+func (r *Reader) Place() Place {
+	if r.ahead != nil {
+		return Place{r.read - r.last, r.Line - 1}
+	}
+	return Place{r.read, r.Line}
+}
+
+// From says that the file is read from a place on.
+func (r *Reader) From(p Place) { r.read, r.Line, r.begun = p.Offset, p.Line, p }
+
+// Begin an entry. At the end of a growing file the last one begun is not whole yet.
+func (r *Reader) Begin() { r.begun = r.Place() }
+
+// Begun is the place where the last entry begins that was begun.
+func (r *Reader) Begun() Place { return r.begun }
 
 // NewReader reads lines of at most so many bytes; name is for messages.
 func NewReader(r io.Reader, name string, most int) *Reader {
-	in := bufio.NewReaderSize(r, 256<<10)
+	in, read := bufio.NewReaderSize(r, 256<<10), 0
 	if mark, err := in.Peek(3); err == nil && string(mark) == "\uFEFF" {
-		_, _ = in.Discard(3)
+		read, _ = in.Discard(3)
 	}
-	return &Reader{file: name, most: most, in: in}
+	return &Reader{file: name, most: most, in: in, read: int64(read)}
 }
 
 // Next line with its end, or io.EOF. Of a line that is too long one byte more than the most is kept.
@@ -63,18 +91,20 @@ func (r *Reader) Next() ([]byte, error) {
 		return line, nil
 	}
 	var line []byte
-	for {
+	for all := int64(0); ; {
 		part, err := r.in.ReadSlice('\n')
 		line = append(line, part[:min(len(part), r.most+1-len(line))]...)
+		all += int64(len(part))
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err != nil && len(line) == 0:
+		case err != nil && (len(line) == 0 || r.Growing && errors.Is(err, io.EOF)):
 			return nil, err
 		case err != nil && !errors.Is(err, io.EOF):
 			return nil, fmt.Errorf("read %s: %w", r.file, err)
 		}
 		r.Line++
+		r.read, r.last = r.read+all, all
 		return line, nil
 	}
 }
@@ -88,20 +118,31 @@ func (r *Reader) LeaveOut(line, bytes int64, why error) {
 }
 
 // Open a log, also one compressed by gzip. read gets the bytes read so far from the disk.
-func Open(path string, read func(int)) (io.Reader, io.Closer, error) {
+func Open(path string, read func(int)) (io.Reader, io.Closer, error) { return OpenAt(path, 0, read) }
+
+// OpenAt is Open behind so many bytes of the text.
+func OpenAt(path string, offset int64, read func(int)) (io.Reader, io.Closer, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the log: %w", err)
 	}
 	var in io.Reader = counting{file, read}
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(in); err != nil {
-			_ = file.Close()
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
+	if Compressed(path) {
+		if in, err = gzip.NewReader(in); err == nil && offset > 0 {
+			_, err = io.CopyN(io.Discard, in, offset)
 		}
+	} else if offset > 0 {
+		_, err = file.Seek(offset, io.SeekStart)
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return in, file, nil
 }
+
+// Compressed says whether a file is one of gzip, by its name.
+func Compressed(path string) bool { return strings.HasSuffix(path, ".gz") }
 
 type counting struct {
 	io.Reader

@@ -22,16 +22,19 @@ type comparison struct {
 	rowDepth int
 	place    int
 
-	called bool // a function has just been named
-	lone   int  // brackets that hold nothing yet: in lower('x') they belong to the value
+	called   bool     // a function has just been named
+	function string   // which one
+	others   []string // columns named within the brackets of what is compared
+	lone     int      // brackets that hold nothing yet: in lower('x') they belong to the value
 }
 
 // list is what stands between brackets.
 type list struct {
-	place    int      // commas so far
-	columns  []string // the last name at each place
-	values   []string // columns that its values stand for, as the text behind the list says
-	function bool     // they are arguments
+	place        int      // commas so far
+	columns      []string // the last name at each place
+	values       []string // columns that its values stand for, as the text behind the list says
+	function     bool     // they are arguments
+	functionName string
 }
 
 // words after which a bracket is no list of arguments, though no blank stands between.
@@ -46,6 +49,9 @@ func calls(name, after string) bool {
 
 // bind what follows; rows of values stand so many brackets deeper.
 func (s *scan) bind(deeper int) {
+	if s.inRow() { // an expression within a row
+		return
+	}
 	if !s.bound {
 		s.bound, s.comparison.depth = true, s.depth
 	}
@@ -55,7 +61,7 @@ func (s *scan) bind(deeper int) {
 // deeper stand rows in ALL (…), and still deeper in ARRAY[…].
 func (s *scan) deeper(word string) {
 	switch {
-	case !s.bound:
+	case !s.bound, s.inRow():
 	case word == "ARRAY":
 		s.rowDepth++
 	default:
@@ -81,7 +87,7 @@ func (l *list) name(column string) {
 }
 
 func (s *scan) openList(after string) {
-	l := list{function: s.called}
+	l := list{function: s.called, functionName: s.function}
 	switch column := s.ofRowBehind(); {
 	case s.bound, s.insert.state == inValues, s.insert.state == wantsRows:
 	case s.called && column != "": // ('x', lower('y')) = (a, b)

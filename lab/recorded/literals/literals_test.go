@@ -51,6 +51,19 @@ func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
 			"='x' ='y' t.a='z' ='v' t.b='w' t.c='u' ='r'"},
 		{`INSERT INTO t (a, b) VALUES (ARRAY['p', 'q'], 'x') ON CONFLICT (a, b) DO UPDATE SET b = 'y'`,
 			"t.a='p' t.a='q' t.b='x' b='y'"},
+		{`INSERT INTO t (a, b) SELECT 'x', upper('y') FROM q WHERE q.c = 'z' UNION ALL SELECT 'v', 'w'`,
+			"t.a='x' t.b='y' q.c='z' t.a='v' t.b='w'"},
+		{`INSERT INTO known (SELECT 'x', 3)`, "known.one='x' known.two=#3"},
+		{`WITH v AS (SELECT 'x') INSERT INTO t (a) SELECT n FROM v`, "='x'"},
+		{`INSERT INTO t (a, b) WITH v AS (SELECT 'x') SELECT 'y', n FROM v`, "='x' t.a='y'"},
+		{`WITH i AS (INSERT INTO t (a) SELECT 'x' RETURNING a) SELECT 'y'`, "t.a='x' ='y'"},
+		{`MERGE INTO t USING (SELECT 'x' AS n) s ON t.a = s.n WHEN NOT MATCHED THEN INSERT (b) VALUES ('y')`,
+			"='x' t.b='y'"},
+		{`SELECT 1 FROM t WHERE a IN (b, 'x', lower(c)) AND d = 'y' AND g = coalesce(f, 'z')`,
+			"=#1 t.a='x'+t.b t.d='y' t.g='z'+t.f"},
+		{`SELECT 1 FROM t WHERE (a, b) IN ((CASE WHEN b = 'x' THEN 'y' END, ARRAY['z']), ('v', 'w'))`,
+			"=#1 t.a='x' t.a='y' t.b='z' t.a='v' t.b='w'"},
+		{`SELECT 1 FROM t WHERE a LIKE 'x' ESCAPE '#' AND 'y' = b`, "=#1 t.a='x' t.b='y'"},
 	} {
 		sql, want := c.sql, c.want
 		p1 := "p1"
@@ -65,7 +78,8 @@ func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
 			case v.Comment:
 				got = append(got, v.Column+"=comment")
 			default:
-				got = append(got, fmt.Sprintf("%s='%s'", v.Column, v.Text))
+				got = append(got, strings.Join(append([]string{fmt.Sprintf("%s='%s'", v.Column, v.Text)},
+					v.Others...), "+"))
 			}
 			return v.Text
 		})
@@ -77,5 +91,19 @@ func TestReplace_FindsValuesWithTheirColumns(t *testing.T) {
 	got := f.Replace(`UPDATE t SET a = 'x\'y', b = 1`, nil, func(v Value) string { return v.Text + `'\` })
 	if want := `UPDATE t SET a = 'x''y''\\', b = 1'\`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// What a log has cut off is not left as it was.
+func TestReplace_OfWhatIsCut(t *testing.T) {
+	for sql, want := range map[string]string{
+		`UPDATE t SET a = 'x', b = 'it''s`: `UPDATE t SET a = '?', b = '?`,
+		`SELECT $$x`:                       `SELECT $$?`,
+		`DO $$ BEGIN f('x'); END $$`:       `DO $$ BEGIN f('?'); END $$`,
+		`DO $$ BEGIN f('x')`:               `DO $$?`,
+	} {
+		if got := (Finder{}).Replace(sql, nil, func(Value) string { return "?" }); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -18,11 +18,32 @@ WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND NOT c.
 	AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 ORDER BY n.nspname, c.relname, a.attnum`
 
-// Learn the columns of the base's tables: INSERT may leave out their list.
+// functionsSQL are the functions of the base's owner: not the server's, nor those of extensions.
+const functionsSQL = `SELECT DISTINCT proname FROM pg_proc p WHERE pronamespace <> 'pg_catalog'::regnamespace
+	AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+		AND d.deptype = 'e')
+	AND proname NOT IN (SELECT proname FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace)`
+
+// Learn the columns of the base's tables: INSERT may leave out their list, and what stands for none of them may be
+// anything.
 func (m *Mask) Learn(ctx context.Context, dsn string) error {
+	m.tables, m.columnNames, m.functions = map[string][]string{}, map[string]bool{}, map[string]bool{}
+	m.learned = true
+	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		rows, _ := conn.Query(ctx, functionsSQL)
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		for _, name := range names {
+			m.functions[strings.ToLower(name)] = true
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read the base's functions: %w", err)
+	}
 	return m.columns(ctx, dsn, func(_ *pgx.Conn, _, table, column, _ string, _ bool) error {
-		table = strings.ToLower(table)
-		m.tables[table] = append(m.tables[table], strings.ToLower(column))
+		table, column = strings.ToLower(table), strings.ToLower(column)
+		m.tables[table] = append(m.tables[table], column)
+		m.columnNames[column] = true
 		return nil
 	})
 }
@@ -36,7 +57,7 @@ func (m *Mask) Base(ctx context.Context, dsn string) (changed int64, err error) 
 		}
 		name := pgx.Identifier{column}.Sanitize()
 		tag, err := conn.Exec(ctx, fmt.Sprintf("UPDATE %[1]s SET %[2]s = (%[3]s)::%[4]s WHERE NOT (%[2]s::text ~ $2)",
-			pgx.Identifier{schema, table}.Sanitize(), name, pseudonymSQL(name+"::text"), kind), m.key, neverSQL)
+			pgx.Identifier{schema, table}.Sanitize(), name, pseudonymSQL(name+"::text"), kind), m.key, never)
 		if err != nil {
 			return fmt.Errorf("mask %s.%s: %w", table, column, err)
 		}
@@ -45,9 +66,6 @@ func (m *Mask) Base(ctx context.Context, dsn string) (changed int64, err error) 
 	})
 	return changed, err
 }
-
-// neverSQL is never, as PostgreSQL writes it.
-const neverSQL = `^$|^\d{4}-\d\d-\d\d|^(\\{1,2}[0-7]{3})+$|^\\{1,2}x[0-9a-fA-F]*$`
 
 // pseudonymSQL is pseudonym of an expression; $1 is the key.
 func pseudonymSQL(value string) string {

@@ -137,27 +137,58 @@ var attachments = map[string]func(*Entry, string){
 	"LOCATION": nil, "ПОЛОЖЕНИЕ": nil, "BACKTRACE": nil,
 }
 
-// times as logs write them: with or without milliseconds, and a zone by name or distance.
-var times = []string{"2006-01-02 15:04:05.999 MST", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05.999 -07",
-	"2006-01-02 15:04:05.999 -0700", "2006-01-02 15:04:05 -07", "2006-01-02T15:04:05.999Z07:00"}
+// clock of a log; fractions of a second are read behind it.
+const clock = "2006-01-02 15:04:05"
 
 var errNoTime = errors.New("no time at its beginning")
 
 // parseTime reads a time. A zone that this machine knows only by its abbreviation, and not by its distance, is taken
 // for the zone that was given.
 func parseTime(text string, zone *time.Location) (time.Time, error) {
-	for _, layout := range times {
-		at, err := time.ParseInLocation(layout, text, zone)
-		if err != nil {
-			continue
+	day, name := text, ""
+	if space := strings.LastIndexByte(text, ' '); space > 0 {
+		day, name = text[:space], text[space+1:]
+	}
+	if fixed := nameless(name); fixed != nil {
+		if at, err := time.ParseInLocation(clock, day, fixed); err == nil {
+			return at, nil
 		}
-		name, distance := at.Zone()
-		if distance == 0 && name != "UTC" && name != "GMT" && !strings.HasPrefix(name, "+") && name != "" {
-			at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), zone)
+		return time.Time{}, errNoTime
+	}
+	at, err := time.ParseInLocation(clock+" MST", text, zone)
+	if err != nil {
+		if at, err = time.Parse("2006-01-02T15:04:05Z07:00", text); err != nil {
+			return time.Time{}, errNoTime
 		}
 		return at, nil
 	}
-	return time.Time{}, errNoTime
+	if _, distance := at.Zone(); distance == 0 && name != "UTC" && name != "GMT" {
+		at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), zone)
+	}
+	return at, nil
+}
+
+// nameless is the zone of a distance from UTC: many zones have no other abbreviation, such as +04, -03 and +0545. The
+// library would take one that is not of the machine's own zone for UTC. nil: it is no distance.
+func nameless(name string) *time.Location {
+	if len(name) < len("+04") || name[0] != '+' && name[0] != '-' {
+		return nil
+	}
+	digits := strings.ReplaceAll(name[1:], ":", "")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	switch {
+	case err != nil:
+		return nil
+	case len(digits) == len("04"):
+		n *= 100
+	case len(digits) != len("0545"):
+		return nil
+	}
+	seconds := int(n/100*3600 + n%100*60)
+	if name[0] == '-' {
+		seconds = -seconds
+	}
+	return time.FixedZone(name, seconds)
 }
 
 // states of errors that lose a user's work to others, by how their messages begin, where log_line_prefix has no %e.

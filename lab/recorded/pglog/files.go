@@ -164,9 +164,18 @@ func formatOf(beginning []byte, given *Prefix, zone *time.Location) (Format, *Pr
 
 // Open a file from its beginning. read gets the bytes read so far from the disk.
 func (f File) Open(read func(int), zone *time.Location) (*Reader, io.Closer, error) {
-	in, file, err := lines.Open(f.Path, read)
+	return f.OpenAt(lines.Place{}, read, zone)
+}
+
+// OpenAt is Open from a place on.
+func (f File) OpenAt(from lines.Place, read func(int), zone *time.Location) (*Reader, io.Closer, error) {
+	in, file, err := lines.OpenAt(f.Path, from.Offset, read)
 	if err != nil {
 		return nil, nil, err
 	}
-	return NewReader(in, f.Path, f.Format, f.Prefix, zone), file, nil
+	r := NewReader(in, f.Path, f.Format, f.Prefix, zone)
+	if from != (lines.Place{}) {
+		r.From(from)
+	}
+	return r, file, nil
 }

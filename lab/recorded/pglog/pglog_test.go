@@ -67,6 +67,48 @@ func TestReader_ReadsOneEntryAlikeInAllFormats(t *testing.T) {
 	}
 }
 
+// A time is the same moment on every machine, however its zone is written.
+func TestReader_ReadsTimesOfOtherZones(t *testing.T) {
+	moscow, here := time.FixedZone("MSK", 3*60*60), time.FixedZone("HERE", -2*60*60)
+	for text, c := range map[string]struct {
+		zone *time.Location
+		utc  string
+	}{
+		"2026-11-28 10:00:01.250 UTC":    {here, "10:00:01.25"},
+		"2026-11-28 10:00:01 GMT":        {here, "10:00:01"},
+		"2026-11-28 10:00:01.250 +04":    {time.UTC, "06:00:01.25"},
+		"2026-11-28 10:00:02.250 +04":    {here, "06:00:02.25"},
+		"2026-11-28 10:00:01 +03":        {moscow, "07:00:01"},
+		"2026-11-28 10:00:01 -03":        {time.UTC, "13:00:01"},
+		"2026-11-28 10:00:01 -00":        {here, "10:00:01"},
+		"2026-11-28 10:00:01.5 +0545":    {here, "04:15:01.5"},
+		"2026-11-28 10:00:01 -0930":      {here, "19:30:01"},
+		"2026-11-28 10:00:01 +05:30":     {here, "04:30:01"},
+		"2026-11-28 10:00:01 MSK":        {moscow, "07:00:01"},
+		"2026-11-28 10:00:01 XYZ":        {here, "12:00:01"}, // no machine knows how far that is
+		"2026-11-28T10:00:01.250Z":       {here, "10:00:01.25"},
+		"2026-11-28T10:00:01.250+04:00":  {here, "06:00:01.25"},
+		"2026-11-28 10:00:01.250 +04000": {here, ""},
+		"2026-11-28 25:00:01 +04":        {here, ""},
+		"tomorrow +04":                   {here, ""},
+	} {
+		r := pglog.NewReader(strings.NewReader(`{"timestamp":"`+text+`","error_severity":"LOG","message":"x"}`+"\n"),
+			"log", pglog.JSON, nil, c.zone)
+		e, err := r.Next()
+		got := ""
+		if err == nil {
+			got = e.At.UTC().Format("15:04:05.999")
+		}
+		if got != c.utc {
+			t.Errorf("%s read in %s is %q in UTC, want %q", text, c.zone, got, c.utc)
+		}
+	}
+	got, _ := read(t, pglog.Stderr, "%m [%p] ", "2026-11-28 10:00:01.250 +04 [7] LOG:  x\n")
+	if len(got) != 1 || got[0].At.UTC().Hour() != 6 {
+		t.Errorf("in the format stderr: %+v", got)
+	}
+}
+
 func TestReader_OneBrokenEntryTakesNoOther(t *testing.T) {
 	broken := strings.Replace(record, `""b""'`, `""b`, 1)
 	for name, c := range map[string]struct {

@@ -42,6 +42,7 @@ func NewReader(r io.Reader, name string, format Format, prefix *Prefix, zone *ti
 // Next entry, or io.EOF. Entries that cannot be read are counted and left out; an error is one of the file.
 func (r *Reader) Next() (Entry, error) {
 	for {
+		r.Begin()
 		var e Entry
 		var text []byte
 		var first int64
@@ -90,7 +91,7 @@ func (r *Reader) record() (text []byte, first int64, err error) {
 	for {
 		line, err := r.Reader.Next()
 		switch {
-		case errors.Is(err, io.EOF) && len(text) > 0:
+		case errors.Is(err, io.EOF) && len(text) > 0 && !r.Growing:
 			return text, first, nil
 		case err != nil:
 			return nil, 0, err
@@ -220,6 +221,9 @@ func (r *Reader) lines() (e Entry, text []byte, first int64, why, err error) {
 	set := func(e *Entry, s string) { e.Message = s }
 	for {
 		line, err := r.Reader.Next()
+		if r.Growing && errors.Is(err, io.EOF) {
+			return e, nil, 0, nil, err
+		}
 		if err != nil {
 			break // the end, or an error that comes again
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // A log is in the order of ends; a replay needs that of begins. Statements are sorted in runs of bounded size, which
-// lie in files of a folder that only its owner may read, since they hold what users wrote; the folder goes with the
-// replay. While runs are merged, a buffer of a small part of each is in memory.
+// lie in files without a name, since they hold what users wrote: whatever ends the process, the system takes them away.
+// While runs are merged, a buffer of a small part of each is in memory.
 const (
 	runBytes   = 64 << 20
 	bufferPart = 256
@@ -26,20 +26,37 @@ type order struct {
 	most  int // bytes of a run
 	run   []statement
 	bytes int
-	files []string
+	files []*os.File
 	n     int64 // of the log, without boundaries that were made
 }
 
 func newOrder(state string) (*order, error) {
-	dir, err := os.MkdirTemp(state, "replay-")
-	if err != nil {
+	if err := os.MkdirAll(state, 0o755); err != nil {
 		return nil, fmt.Errorf("order the statements: %w", err)
 	}
-	return &order{dir: dir, most: runBytes}, nil
+	return &order{dir: state, most: runBytes}, nil
 }
 
 // remove what lies on disk.
-func (o *order) remove() error { return os.RemoveAll(o.dir) }
+func (o *order) remove() (err error) {
+	for _, f := range o.files {
+		err = errors.Join(err, f.Close())
+	}
+	o.files = nil
+	return err
+}
+
+// nameless makes a file that nobody finds, and that is gone when it is closed.
+func nameless(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "replay-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
 
 func (o *order) add(s statement) error {
 	o.run = append(o.run, s)
@@ -63,10 +80,11 @@ func byBegin(a, b statement) int { return a.Begun.Compare(b.Begun) }
 // spill writes a sorted run. The sort is stable: of one moment the order of the log holds.
 func (o *order) spill() (err error) {
 	slices.SortStableFunc(o.run, byBegin)
-	f, err := os.CreateTemp(o.dir, "run-")
+	f, err := nameless(o.dir)
 	if err != nil {
 		return fmt.Errorf("order the statements: %w", err)
 	}
+	o.files = append(o.files, f)
 	out := bufio.NewWriterSize(f, 1<<20)
 	encoder := gob.NewEncoder(out)
 	for i := range o.run {
@@ -74,35 +92,28 @@ func (o *order) spill() (err error) {
 			break
 		}
 	}
-	if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+	if err = errors.Join(err, out.Flush()); err != nil {
 		return fmt.Errorf("order the statements: %w", err)
 	}
-	o.files = append(o.files, f.Name())
 	o.run, o.bytes = nil, 0
 	return nil
 }
 
 // each gives the statements in their order, until do fails.
-func (o *order) each(do func(statement) error) (err error) {
+func (o *order) each(do func(statement) error) error {
 	if len(o.run) > 0 {
 		if err := o.spill(); err != nil {
 			return err
 		}
 	}
 	var m merge
-	defer func() {
-		for _, r := range m {
-			err = errors.Join(err, r.file.Close())
-		}
-	}()
-	for number, path := range o.files {
-		f, err := os.Open(path)
-		if err != nil {
+	for number, f := range o.files {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return fmt.Errorf("order the statements: %w", err)
 		}
-		r := &run{number: number, file: f, decoder: gob.NewDecoder(bufio.NewReaderSize(f, o.most/bufferPart))}
+		r := &run{number: number, decoder: gob.NewDecoder(bufio.NewReaderSize(f, o.most/bufferPart))}
 		if more, err := r.next(); err != nil || !more {
-			return errors.Join(err, f.Close())
+			return err
 		}
 		m = append(m, r)
 	}
@@ -120,9 +131,6 @@ func (o *order) each(do func(statement) error) (err error) {
 			heap.Fix(&m, 0)
 		default:
 			heap.Pop(&m)
-			if err := first.file.Close(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -131,7 +139,6 @@ func (o *order) each(do func(statement) error) (err error) {
 // run of sorted statements, and the one that comes next.
 type run struct {
 	number  int
-	file    *os.File
 	decoder *gob.Decoder
 	at      statement
 }

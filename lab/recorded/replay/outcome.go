@@ -22,6 +22,7 @@ type outcome struct {
 	timed    bool
 	sessions *score.Sessions
 	calls    map[int64]*playedCall // under way
+	ends     map[string]sessionEnd // of sessions without calls
 	mask     *mask.Mask
 }
 
@@ -31,6 +32,12 @@ type playedCall struct {
 	database time.Duration
 	lost     bool
 	other    bool // one was not as in the log
+}
+
+// sessionEnd is when the last statement of a session ended, by the clock of its operation (ofPauses).
+type sessionEnd struct {
+	operation int64
+	at        time.Time
 }
 
 // done is what became of a statement here.
@@ -48,9 +55,9 @@ const (
 )
 
 func newOutcome(m *mask.Mask) *outcome {
-	return &outcome{mask: m, calls: map[int64]*playedCall{}, fidelity: Fidelity{LeftOut: map[string]int64{},
-		New: map[string]int64{}, Missing: map[string]int64{}, Other: map[string]int64{}, Examples: []string{},
-		Messages: []string{}, RowExamples: []string{}}}
+	return &outcome{mask: m, calls: map[int64]*playedCall{}, ends: map[string]sessionEnd{}, fidelity: Fidelity{
+		LeftOut: map[string]int64{}, New: map[string]int64{}, Missing: map[string]int64{}, Other: map[string]int64{},
+		Examples: []string{}, Messages: []string{}, RowExamples: []string{}}}
 }
 
 func (o *outcome) leaveOut(why string, err error) {
@@ -193,12 +200,20 @@ func (o *outcome) call(t *turn, took time.Duration, other, lost bool) {
 	o.sessions.Call(here)
 }
 
-// ofPauses scores a statement that belongs to no call.
+// ofPauses scores a statement that belongs to no call. As in a call, what the program took between the statements of an
+// operation is as in the log: each of them begins when it began there, so by the clock alone a database could save no
+// more than the time of the last one.
 func (o *outcome) ofPauses(t *turn, d done) {
 	if o.sessions == nil {
 		return
 	}
-	e := &pglog.Entry{At: d.ended, Session: t.Session, User: t.User, Database: t.Database, Severity: "LOG"}
+	begun := d.begun
+	if last := o.ends[t.Session]; last.operation == t.Operation && t.Operation != 0 {
+		begun = last.at.Add(t.Pause)
+	}
+	ended := begun.Add(d.ended.Sub(d.begun))
+	o.ends[t.Session] = sessionEnd{t.Operation, ended}
+	e := &pglog.Entry{At: ended, Session: t.Session, User: t.User, Database: t.Database, Severity: "LOG"}
 	o.sessions.Statement(e, pglog.Statement{Kind: pglog.Simple, Text: t.Text, Duration: d.ended.Sub(d.begun)},
 		t.Operation)
 	if d.state != "" {

@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) (r *Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ordered.remove()) }()
-	recorded := score.NewSessions(score.Options{Gap: o.Gap, Target: o.Target, Targets: o.Targets})
+	recorded := score.NewSessions(score.Options{Gap: o.Gap, Target: o.Target, Targets: o.Targets, Shown: s.Mask.Text})
 	if s.Speed > 0 { // without a pace there is no latency to score
 		s.outcome.timed = true
 		s.outcome.sessions = score.NewSessions(score.Options{Gap: s.Gap, Target: s.Target})
@@ -189,7 +189,7 @@ func (s *stage) read(ctx context.Context, files []pglog.File, to *order, recorde
 	for _, f := range files {
 		all += f.Bytes
 	}
-	ended := map[string]time.Time{} // of each session's last statement
+	ended := logged{}
 	began := time.Now()
 	for _, f := range files {
 		in, file, err := f.Open(func(n int) { done += int64(n) }, s.Zone)
@@ -210,6 +210,37 @@ func (s *stage) read(ctx context.Context, files []pglog.File, to *order, recorde
 	return nil
 }
 
+// logged is how far each session is in the log.
+type logged map[string]*loggedEnd
+
+// loggedEnd of what a session did last, and the pauses of its program since its last statement.
+type loggedEnd struct {
+	at    time.Time
+	pause time.Duration
+}
+
+func (l logged) of(session string) *loggedEnd {
+	end := l[session]
+	if end == nil {
+		end = &loggedEnd{}
+		l[session] = end
+	}
+	return end
+}
+
+// next thing of the session, and when it begins: behind what ended before it, since the clock of the log has
+// milliseconds alone and cuts off what is beyond them.
+func (l *loggedEnd) next(begun time.Time, took time.Duration) time.Time {
+	if begun.Before(l.at) {
+		begun = l.at
+	}
+	if !l.at.IsZero() {
+		l.pause += begun.Sub(l.at)
+	}
+	l.at = begun.Add(took)
+	return begun
+}
+
 func leftOf(began time.Time, share float64) time.Duration {
 	if share <= 0 {
 		return 0
@@ -218,7 +249,7 @@ func leftOf(began time.Time, share float64) time.Duration {
 }
 
 func (s *stage) readFile(ctx context.Context, in *pglog.Reader, to *order, recorded *score.Sessions, r *Result,
-	ended map[string]time.Time, step func()) error {
+	ended logged, step func()) error {
 	for n := 0; ; n++ {
 		if n%10_000 == 0 {
 			if ctx.Err() != nil {
@@ -237,6 +268,9 @@ func (s *stage) readFile(ctx context.Context, in *pglog.Reader, to *order, recor
 		}
 		st, why := of(&e)
 		if st == nil && why == "" {
+			if took, timed := e.Timed(); timed { // its parsing or binding is no pause of the program
+				ended.of(e.Session).next(e.Start(took), took.Duration)
+			}
 			continue
 		}
 		if e.Database != "" { // the first that a statement says
@@ -253,11 +287,9 @@ func (s *stage) readFile(ctx context.Context, in *pglog.Reader, to *order, recor
 			s.outcome.leaveOut(why, nil)
 			continue
 		}
-		// A statement begins after the one before it of its session; the clock of the log has milliseconds alone.
-		if before := ended[st.Session]; st.Begun.Before(before) {
-			st.Begun = before
-		}
-		ended[st.Session] = e.At
+		last := ended.of(st.Session)
+		st.Begun = last.next(st.Begun, st.Took)
+		st.Pause, last.pause = last.pause, 0
 		if r.From.IsZero() || st.Begun.Before(r.From) {
 			r.From = st.Begun
 		}

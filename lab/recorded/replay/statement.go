@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"regexp"
@@ -26,9 +27,10 @@ type statement struct {
 	State       string    // SQLSTATE with which it failed; empty: it did not
 	Operation   int64     // that it belongs to, by the log's pauses
 	Took        time.Duration
-	Rows        int64 // that it returned or changed; unknownRows
-	Made        bool  // a boundary of a transaction that the log only tells by its fields
-	Call        call  // that it belongs to; zero: the log has none
+	Pause       time.Duration // of the program between the session's statement before it and this one
+	Rows        int64         // that it returned or changed; unknownRows
+	Made        bool          // a boundary of a transaction that the log only tells by its fields
+	Call        call          // that it belongs to; zero: the log has none
 }
 
 // unknownRows of a statement whose log does not say.
@@ -82,7 +84,7 @@ func of(e *pglog.Entry) (s *statement, why string) {
 		Begun: e.Start(took), Text: took.Text, Took: took.Duration, Rows: unknownRows,
 		Prepared: took.Kind == pglog.Execute && !strings.Contains(e.Message[:min(len(e.Message), 80)], "<unnamed>")}
 	if failed {
-		s.Text, s.State = e.Statement, e.State
+		s.Text, s.State = e.Statement, cmp.Or(e.State, unknownState) // a prefix without %e does not say it
 	}
 	switch {
 	case copyIn.MatchString(s.Text):

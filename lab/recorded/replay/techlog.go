@@ -285,9 +285,12 @@ func (t *techReader) make(c *caller, session, text string, at time.Time) error {
 
 // keep a statement until its call ends. It begins after the one before it of its session, whatever the clock says.
 func (t *techReader) keep(c *caller, st statement) error {
-	end := st.end()
-	if before := t.ended[st.Session]; st.Begun.Before(before) {
+	end, before := st.end(), t.ended[st.Session]
+	if st.Begun.Before(before) {
 		st.Begun = before
+	}
+	if !before.IsZero() {
+		st.Pause = st.Begun.Sub(before)
 	}
 	t.ended[st.Session] = end
 	if t.r.From.IsZero() || st.Begun.Before(t.r.From) {

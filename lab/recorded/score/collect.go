@@ -80,22 +80,18 @@ var database = regexp.MustCompile(`^DB(POSTGRS|MSSQL|ORACLE|2|V8DBENG|DA)$`)
 // IsStatement says whether an event is a statement that a database carried out.
 func IsStatement(e *techlog.Event) bool { return database.MatchString(e.Name) }
 
-// file reads one log of one process.
-func (c *collector) file(ctx context.Context, r *techlog.Reader) error {
-	clients := map[string]*client{}
+// file reads one log of one process, with its clients as they were.
+func (c *collector) file(ctx context.Context, r *techlog.Reader, clients map[string]*client) error {
+	defer func() { c.unread.Add(r.Unread) }()
 	for n := 0; ; n++ {
 		if n%1000 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err != nil {
-			c.unread.Add(r.Unread)
-			for _, left := range clients {
-				c.ofNoCall += left.count(statement)
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
 			return err
 		}
 		c.event(clients, &e)
@@ -211,7 +207,7 @@ func (c *collector) hourOf(name string, began time.Time) *hour {
 		op = &collected{map[time.Time]*hour{}}
 		c.operations[name] = op
 	}
-	at := began.Truncate(time.Hour)
+	at := began.UTC().Truncate(time.Hour) // times of one log may have many zones, and one hour is one
 	h := op.hours[at]
 	if h == nil {
 		h = &hour{took: durations{}}

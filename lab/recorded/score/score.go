@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,11 @@ type Options struct {
 	Prefix   *pglog.Prefix
 	Gap      time.Duration
 	Database string
+	// Shown gives what an operation is called in the result, of a name that pauses found; nil: the name itself.
+	Shown func(name string) string
+	// Resume is the file that keeps what was counted, so that the log is read on from there; empty: it is read from its
+	// beginning, and nothing is kept.
+	Resume string
 	// Progress gets the bytes read so far and those of all files.
 	Progress func(read, all int64)
 }
@@ -81,6 +87,8 @@ type Result struct {
 	Locks      Locks          `json:"locks"`
 	// Pauses that divide operations, of a PostgreSQL log or one without calls; null: calls do.
 	Pauses *Pauses `json:"pauses"`
+	// Resumed: the log was read on from where it was read last; absent: it was read from its beginning.
+	Resumed *Resumed `json:"resumed,omitempty"`
 }
 
 // Pauses divide the statements of a session into operations.
@@ -143,7 +151,7 @@ type Figures struct {
 	Exceptions int64   `json:"exceptions"`
 }
 
-// Read scores a log. If it is stopped, it returns what it has read, and why.
+// Read scores a log.
 func Read(ctx context.Context, o Options) (*Result, error) {
 	o.Zone = cmp.Or(o.Zone, time.Local)
 	of, err := o.source()
@@ -151,8 +159,8 @@ func Read(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	var bytes, read int64
-	for _, n := range of.sizes {
-		bytes += n
+	for _, f := range of.files {
+		bytes += f.bytes
 	}
 	step := func(n int) {
 		read += int64(n)
@@ -160,34 +168,59 @@ func Read(ctx context.Context, o Options) (*Result, error) {
 			o.Progress(read, bytes)
 		}
 	}
-	for n := range of.sizes {
-		if err := of.read(ctx, n, step); err != nil {
-			return nil, err
-		}
+	var resumed *Resumed
+	if o.Resume != "" {
+		resumed, err = of.resume(ctx, o, step)
+	} else {
+		err = of.all(ctx, step)
+	}
+	if err != nil {
+		return nil, err
 	}
 	of.end()
 	if of.calls == 0 && of.statements > 0 && of.again != nil {
-		of, step = of.again(), func(int) {}
-		for n := range of.sizes {
-			if err := of.read(ctx, n, step); err != nil {
-				return nil, err
-			}
+		if o.Resume != "" {
+			return nil, ErrResumeCalls
+		}
+		of = of.again()
+		if err := of.all(ctx, func(int) {}); err != nil {
+			return nil, err
 		}
 		of.end()
 	}
 	if of.calls == 0 {
 		return nil, of.nothing
 	}
-	r := of.result(o, len(of.sizes), bytes)
+	r := of.result(o, len(of.files), bytes)
 	of.describe(r)
+	r.Resumed = resumed
 	return r, nil
+}
+
+// all files from their beginning.
+func (of *source) all(ctx context.Context, step func(int)) error {
+	for n := range of.files {
+		if err := of.read(ctx, n, nil, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logFile of a log.
+type logFile struct {
+	path  string
+	bytes int64
+	whole bool // nothing will follow: it is compressed, or its server writes another one
 }
 
 // source is the files of a log and how to read them.
 type source struct {
 	*collector
-	sizes    []int64
-	read     func(ctx context.Context, file int, step func(int)) error
+	sessions *sessions // nil: calls are operations
+	files    []logFile
+	// read a file, from where it was left; nil: from its beginning, and it is whole.
+	read     func(ctx context.Context, file int, from *keptFile, step func(int)) error
 	end      func()
 	nothing  error // says that they have no operations
 	describe func(*Result)
@@ -218,19 +251,41 @@ func (o Options) source() (*source, error) {
 }
 
 func (c *collector) techlog(files []techlog.File) *source {
-	s := &source{collector: c, end: func() {}, nothing: ErrNoCalls,
+	pending := int64(0) // statements of files that may go on
+	s := &source{collector: c, end: func() { c.ofNoCall += pending }, nothing: ErrNoCalls,
 		describe: func(r *Result) { r.Source = TechLog },
-		read: func(ctx context.Context, n int, step func(int)) error {
-			r, file, err := files[n].Open(step)
+		read: func(ctx context.Context, n int, from *keptFile, step func(int)) error {
+			r, file, err := files[n].OpenAt(from.place(), step)
 			if err != nil {
 				return err
 			}
-			return errors.Join(c.file(ctx, r), file.Close())
+			clients := from.clientsOf()
+			r.Growing = from.growing()
+			err = c.file(ctx, r, clients)
+			if err == nil && !r.Growing {
+				c.ofNoCall += left(clients)
+				clients = nil
+			}
+			if from != nil {
+				from.left(r.Reader, err)
+				from.keepClients(clients)
+				pending += left(clients)
+			}
+			return errors.Join(err, file.Close())
 		}}
 	for _, f := range files {
-		s.sizes = append(s.sizes, f.Bytes)
+		s.files = append(s.files, logFile{path: f.Path, bytes: f.Bytes})
 	}
+	s.followed(func(int) string { return "" })
 	return s
+}
+
+// left are the statements of clients that belong to no call yet.
+func left(clients map[string]*client) (n int64) {
+	for _, c := range clients {
+		n += c.count(statement)
+	}
+	return n
 }
 
 // techlogByPauses makes operations of a log without calls, as of a PostgreSQL server's.
@@ -241,7 +296,7 @@ func (c *collector) techlogByPauses(o Options, files []techlog.File) *source {
 		sessions.describe(r)
 		r.Source = TechLog
 	}
-	s.read = func(ctx context.Context, n int, step func(int)) error {
+	s.read = func(ctx context.Context, n int, _ *keptFile, step func(int)) error {
 		r, file, err := files[n].Open(step)
 		if err != nil {
 			return err
@@ -253,18 +308,36 @@ func (c *collector) techlogByPauses(o Options, files []techlog.File) *source {
 
 func (c *collector) postgres(o Options, files []pglog.File) *source {
 	sessions := &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), database: o.Database, open: map[string]*burst{}}
-	s := &source{collector: c, end: sessions.end, nothing: ErrNoStatements, describe: sessions.describe,
-		read: func(ctx context.Context, n int, step func(int)) error {
-			r, file, err := files[n].Open(step, o.Zone)
+	s := &source{collector: c, sessions: sessions, end: sessions.end, nothing: ErrNoStatements,
+		describe: sessions.describe,
+		read: func(ctx context.Context, n int, from *keptFile, step func(int)) error {
+			r, file, err := files[n].OpenAt(from.place(), step, o.Zone)
 			if err != nil {
 				return err
 			}
-			return errors.Join(sessions.file(ctx, r), file.Close())
+			r.Growing = from.growing()
+			err = sessions.file(ctx, r)
+			if from != nil {
+				from.left(r.Reader, err)
+			}
+			return errors.Join(err, file.Close())
 		}}
 	for _, f := range files {
-		s.sizes = append(s.sizes, f.Bytes)
+		s.files = append(s.files, logFile{path: f.Path, bytes: f.Bytes})
 	}
+	s.followed(func(n int) string { return string(files[n].Format) })
 	return s
+}
+
+// followed finds the files that nothing will be added to: their server writes a later one in the same folder, of the
+// same kind, or they are compressed.
+func (of *source) followed(kindOf func(file int) string) {
+	later := map[string]bool{}
+	for n, f := range slices.Backward(of.files) {
+		key := kindOf(n) + " " + filepath.Dir(f.path)
+		of.files[n].whole = later[key] || lines.Compressed(f.path)
+		later[key] = true
+	}
 }
 
 func (c *collector) result(o Options, files int, bytes int64) *Result {
@@ -291,7 +364,7 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 		for _, at := range slices.SortedFunc(maps.Keys(op.hours), time.Time.Compare) {
 			h, one := op.hours[at], newGroup()
 			one.add(h, target)
-			shown.Hours = append(shown.Hours, Hour{at, one.figures()})
+			shown.Hours = append(shown.Hours, Hour{at.In(c.first.Location()), one.figures()})
 			if all[at] == nil {
 				all[at] = newGroup()
 			}
@@ -304,7 +377,7 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 		r.Operations = append(r.Operations, shown)
 	}
 	for at, g := range all {
-		r.Hours = append(r.Hours, Hour{at, g.figures()})
+		r.Hours = append(r.Hours, Hour{at.In(c.first.Location()), g.figures()})
 	}
 	byHour(r.Hours)
 	slices.SortFunc(r.Operations, func(a, b Operation) int {

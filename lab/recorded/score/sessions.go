@@ -39,11 +39,13 @@ type sessions struct {
 	database string // only this one; empty: all
 	open     map[string]*burst
 	entries  int
-	made     int64 // bursts
-	given    int64 // the burst that what comes next belongs to, as another division says; 0: pauses say it
-	pauses   int64 // between statements of a session
-	near     int64 // of them, between half the gap and twice as much
-	least    time.Duration
+	made     int64                    // bursts
+	shown    func(name string) string // Options.Shown
+	// given: the burst that what comes next belongs to, as another division says; 0: pauses say it.
+	given  int64
+	pauses int64 // between statements of a session
+	near   int64 // of them, between half the gap and twice as much
+	least  time.Duration
 }
 
 // burst is what a session does without a longer pause.
@@ -87,6 +89,7 @@ func (s *sessions) techlogFile(ctx context.Context, r *techlog.Reader, process s
 
 // each entry of a file by next, until it ends; sessions that have long been silent are closed now and then.
 func (s *sessions) each(ctx context.Context, unread *lines.Unread, next func() error) error {
+	defer func() { s.unread.Add(*unread) }()
 	for ; ; s.entries++ {
 		if s.entries%10_000 == 0 {
 			if ctx.Err() != nil {
@@ -95,7 +98,6 @@ func (s *sessions) each(ctx context.Context, unread *lines.Unread, next func() e
 			s.closeIdle(s.last.Add(-idleMost))
 		}
 		if err := next(); errors.Is(err, io.EOF) {
-			s.unread.Add(*unread)
 			return nil
 		} else if err != nil {
 			return err
@@ -141,7 +143,7 @@ type Sessions struct {
 // NewSessions with the targets, the gap and the database of the options.
 func NewSessions(o Options) *Sessions {
 	return &Sessions{options: o, sessions: sessions{collector: newCollector(), gap: cmp.Or(o.Gap, GapDefault),
-		open: map[string]*burst{}}}
+		shown: o.Shown, open: map[string]*burst{}}}
 }
 
 // Entry of a log, and the number of the operation that it belongs to; 0: none.
@@ -372,6 +374,9 @@ func (s *sessions) close(b *burst) {
 		s.ofNoCall += b.statements
 		return
 	}
+	if s.shown != nil {
+		name = s.shown(name)
+	}
 	if s.operations[name] == nil && len(s.operations) >= operationsMost {
 		name = otherName
 	}
@@ -402,6 +407,8 @@ var (
 		`\b(update)\s+(?:only\s+)?([\w."$]+)(?:\s+(?:as\s+)?\w+)?\s+set\b|\b(copy)\s+([\w."$]+)`)
 	read   = regexp.MustCompile(`(?i)\b(?:from|join)\s+(?:only\s+)?([a-z_"][\w."$]*)`)
 	digits = regexp.MustCompile(`[0-9]+`)
+	// temporary tables, by their schema, with or without what is done to them before it.
+	temporary = regexp.MustCompile(`(?i)^(?:[a-z]+ )?"?pg_temp"?\.`)
 )
 
 // Tables that name an operation.
@@ -422,6 +429,9 @@ func (b *burst) names(text string) {
 	}
 	b.other = true
 	add := func(to *[]string, word string) {
+		if temporary.MatchString(word) { // which say how an operation is done, and have names of the moment
+			return
+		}
 		word = digits.ReplaceAllString(strings.ReplaceAll(word, `"`, ""), "N")
 		if !slices.Contains(*to, word) {
 			*to = append(*to, word)

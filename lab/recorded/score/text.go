@@ -123,6 +123,9 @@ func (r *Result) Notes() []string {
 	} else {
 		notes = r.ofCalls()
 	}
+	if r.Resumed != nil {
+		notes = append(notes, r.Resumed.text()...)
+	}
 	if r.Unread.Events > 0 {
 		notes = append(notes, fmt.Sprintf("%s (%s) could not be read:", human.Count(r.Unread.Events, "event"),
 			human.Bytes(r.Unread.Bytes)))
@@ -131,6 +134,19 @@ func (r *Result) Notes() []string {
 		}
 	}
 	return notes
+}
+
+// text says how the log was read on.
+func (r *Resumed) text() (notes []string) {
+	if r.Again {
+		notes = append(notes, fmt.Sprintf("Read on from where it was read last: %s are new.",
+			human.Count(r.New, "event")))
+	}
+	if r.Waiting > 0 {
+		notes = append(notes, fmt.Sprintf("%s at the ends of files wait for what follows them, and are not counted "+
+			"yet.", human.Bytes(r.Waiting)))
+	}
+	return append(notes, r.Notes...)
 }
 
 // ofCalls says what the figures of a technological log leave out.

@@ -10,6 +10,19 @@ type Clock struct {
 	n     int64
 }
 
+// Steps that a clock has seen, to go on with.
+type Steps struct {
+	Last  time.Time               `json:"last"`
+	Steps map[time.Duration]int64 `json:"steps"`
+	N     int64                   `json:"n"`
+}
+
+// Steps so far.
+func (c *Clock) Steps() Steps { return Steps{c.last, c.steps, c.n} }
+
+// ClockOf goes on with the steps of another one.
+func ClockOf(s Steps) Clock { return Clock{s.Last, s.Steps, s.N} }
+
 // See an event of one process, in the order of the file. A jump is a step of the clock of a millisecond or more
 // between ends of neighbours.
 func (c *Clock) See(e *Event) {

@@ -82,10 +82,17 @@ func fileOf(path string, info fs.FileInfo, zone *time.Location) (File, error) {
 }
 
 // Open reads a file from its beginning. read gets the bytes read so far from the disk.
-func (f File) Open(read func(int)) (*Reader, io.Closer, error) {
-	in, file, err := lines.Open(f.Path, read)
+func (f File) Open(read func(int)) (*Reader, io.Closer, error) { return f.OpenAt(lines.Place{}, read) }
+
+// OpenAt is Open from a place on.
+func (f File) OpenAt(from lines.Place, read func(int)) (*Reader, io.Closer, error) {
+	in, file, err := lines.OpenAt(f.Path, from.Offset, read)
 	if err != nil {
 		return nil, nil, err
 	}
-	return NewReader(in, f.Path, f.Hour), file, nil
+	r := NewReader(in, f.Path, f.Hour)
+	if from != (lines.Place{}) {
+		r.From(from)
+	}
+	return r, file, nil
 }

@@ -29,6 +29,7 @@ func NewReader(r io.Reader, name string, hour time.Time) *Reader {
 // Next event, or io.EOF. Events that cannot be read are counted and left out; an error is one of the file.
 func (r *Reader) Next() (Event, error) {
 	for {
+		r.Begin()
 		text, first, err := r.event()
 		if err != nil {
 			return Event{}, err
@@ -60,7 +61,7 @@ func (r *Reader) event() (text []byte, first int64, err error) {
 	for {
 		line, err := r.Reader.Next()
 		switch {
-		case errors.Is(err, io.EOF) && len(text) > 0:
+		case errors.Is(err, io.EOF) && len(text) > 0 && !r.Growing:
 			return text, first, nil
 		case err != nil:
 			return nil, 0, err
