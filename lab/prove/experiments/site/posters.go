@@ -42,7 +42,7 @@ func NewAccountsThrough(dial func(context.Context, string, string) (net.Conn, er
 // Close their connections.
 func (a *Accounts) Close() { a.transport.CloseIdleConnections() }
 
-// Posters are users without think time who post and change documents over HTTP, each key operation by its weight.
+// Posters are users who post and change documents over HTTP, each key operation by its weight.
 type Posters struct {
 	accounts *Accounts
 	seed     uint64 // differs between workers, since the same random numbers give the same idempotency keys
@@ -95,7 +95,12 @@ func (p *Posters) do(ctx context.Context, user int, op operations.Operation, rng
 
 // Play has every user work without pause for some time. It returns the latencies, sorted.
 func (p *Posters) Play(ctx context.Context, d time.Duration, seed uint64) ([]time.Duration, error) {
-	return BackToBack(ctx, len(p.sessions), d, func(n int) func() error {
+	return p.PlayThinking(ctx, d, 0, seed)
+}
+
+// PlayThinking is Play with users who think so long on average before each operation.
+func (p *Posters) PlayThinking(ctx context.Context, d, think time.Duration, seed uint64) ([]time.Duration, error) {
+	return Thinking(ctx, len(p.sessions), d, think, func(n int) func() error {
 		rng := rand.New(rand.NewPCG(p.seed+seed, uint64(n)))
 		return func() error { return p.do(ctx, n, p.pick(rng), rng) }
 	})
