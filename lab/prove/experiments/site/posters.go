@@ -22,6 +22,43 @@ const (
 	workerSeed = 40
 )
 
+// Weighted are key operations, of which each is picked by its weight.
+type Weighted []operations.Operation
+
+// Writing are those that write documents.
+func Writing() (all Weighted) {
+	for _, op := range operations.All() {
+		if strings.HasSuffix(op.ID, ".post") || strings.HasSuffix(op.ID, ".change") {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// Pick one by weight.
+func (w Weighted) Pick(rng *rand.Rand) operations.Operation {
+	sum := 0.0
+	for _, op := range w {
+		sum += op.Weight
+	}
+	at := rng.Float64() * sum
+	for _, op := range w {
+		if at -= op.Weight; at < 0 {
+			return op
+		}
+	}
+	return w[len(w)-1]
+}
+
+// Do an operation; one that a business control refuses is done.
+func Do(ctx context.Context, c *client.Client, s *client.Session, op operations.Operation, rng *rand.Rand) error {
+	outcome, err := c.Do(ctx, s, op.ID, rng)
+	if outcome > client.Refused {
+		return fmt.Errorf("%s: %w", op.ID, err)
+	}
+	return nil
+}
+
 // Accounts of the users of all workers on one base. They share what they know of it: else those of one worker would
 // change a document that others are about to invoice as it was.
 type Accounts struct {
@@ -48,18 +85,13 @@ type Posters struct {
 	seed     uint64 // differs between workers, since the same random numbers give the same idempotency keys
 	sessions []*client.Session
 	// Operations that they carry out.
-	Operations []operations.Operation
+	Operations Weighted
 }
 
 // LogIn so many users at a worker.
 func (a *Accounts) LogIn(ctx context.Context, base string, users int) (*Posters, error) {
 	a.workers++
-	p := &Posters{accounts: a, seed: a.workers << workerSeed}
-	for _, op := range operations.All() {
-		if strings.HasSuffix(op.ID, ".post") || strings.HasSuffix(op.ID, ".change") {
-			p.Operations = append(p.Operations, op)
-		}
-	}
+	p := &Posters{accounts: a, seed: a.workers << workerSeed, Operations: Writing()}
 	for n := range users {
 		session, err := a.client.Login(ctx, base, client.UserCode(1+n))
 		if err != nil {
@@ -86,11 +118,7 @@ func (p *Posters) Warm(ctx context.Context) error {
 }
 
 func (p *Posters) do(ctx context.Context, user int, op operations.Operation, rng *rand.Rand) error {
-	outcome, err := p.accounts.client.Do(ctx, p.sessions[user], op.ID, rng)
-	if outcome > client.Refused {
-		return fmt.Errorf("%s: %w", op.ID, err)
-	}
-	return nil
+	return Do(ctx, p.accounts.client, p.sessions[user], op, rng)
 }
 
 // Play has every user work without pause for some time. It returns the latencies, sorted.
@@ -102,21 +130,6 @@ func (p *Posters) Play(ctx context.Context, d time.Duration, seed uint64) ([]tim
 func (p *Posters) PlayThinking(ctx context.Context, d, think time.Duration, seed uint64) ([]time.Duration, error) {
 	return Thinking(ctx, len(p.sessions), d, think, func(n int) func() error {
 		rng := rand.New(rand.NewPCG(p.seed+seed, uint64(n)))
-		return func() error { return p.do(ctx, n, p.pick(rng), rng) }
+		return func() error { return p.do(ctx, n, p.Operations.Pick(rng), rng) }
 	})
-}
-
-// pick chooses an operation by weight.
-func (p *Posters) pick(rng *rand.Rand) operations.Operation {
-	sum := 0.0
-	for _, op := range p.Operations {
-		sum += op.Weight
-	}
-	at := rng.Float64() * sum
-	for _, op := range p.Operations {
-		if at -= op.Weight; at < 0 {
-			return op
-		}
-	}
-	return p.Operations[len(p.Operations)-1]
 }
