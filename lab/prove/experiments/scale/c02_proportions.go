@@ -137,13 +137,13 @@ func documentTypes() (names []string) {
 // catalogNames are those of the report.
 func catalogNames() []string { return slices.Sorted(maps.Keys(fill.ReportedCatalogs())) }
 
-// counted are all that a base must have in proportion.
-func counted() []string { return append(documentTypes(), catalogNames()...) }
+// judgedCounts are all that a base must have in proportion.
+func judgedCounts() []string { return append(documentTypes(), catalogNames()...) }
 
 func c02Series() []trial.Series {
 	all := []trial.Series{{Name: baseSize, Unit: "bytes"}, {Name: fillTime, Unit: "s"}, {Name: allDocuments},
 		{Name: movementCount}, {Name: entryCount}, {Name: entriesByLine}}
-	for _, name := range counted() {
+	for _, name := range judgedCounts() {
 		all = append(all, trial.Series{Name: name})
 	}
 	for _, name := range []string{checkedRows, checkedUnits, differentUnits, violations} {
@@ -180,7 +180,7 @@ func (b baseSide) proportions() []trial.Criterion {
 
 // furthest is the worst difference, in units of rounding.
 func (b baseSide) furthest(m *trial.Measurements) (worst float64) {
-	for _, name := range counted() {
+	for _, name := range judgedCounts() {
 		worst = max(worst, b.count(m, name).roundings(b.scale))
 	}
 	return worst
@@ -237,7 +237,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 // outOfProportion lists document types and catalogs whose counts differ from the report's by more than rounding.
 func (b baseSide) outOfProportion(m *trial.Measurements) string {
 	var named []string
-	for _, name := range counted() {
+	for _, name := range judgedCounts() {
 		if p := b.count(m, name); !p.holds(b.scale) {
 			named = append(named, fmt.Sprintf("%s (%.1f %%)", name, 100*p.share(b.scale)))
 		}

@@ -59,11 +59,12 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 			}})
 	}
 	at := func(side, series string) trial.Every { return trial.Every{Of: trial.At(side, series)} }
-	against := func(side, other string) trial.Ratio {
-		return trial.Ratio{Of: trial.At(side, stepTime), To: trial.At(other, stepTime)}
+	against := func(side, other, as string) trial.Ratio {
+		return trial.Ratio{Of: trial.At(side, stepTime), To: trial.At(other, stepTime), As: as}
 	}
-	network, topology := against(asFound, networkMended), against(networkMended, allMended)
-	parity := against(allMended, goodSystem)
+	network := against(asFound, networkMended, "time of an operation before the network was mended against after")
+	topology := against(networkMended, allMended, "time before the topology was mended against after")
+	parity := against(allMended, goodSystem, "time with all mended against the good system")
 	trip := trial.Every{Of: trial.At(asFound, tripTime), Unit: "ms"}
 	part.Measured = []trial.Phrase{
 		trial.Say("an operation takes %s ms as found, with a round trip of %s between worker and database; the "+
