@@ -84,7 +84,7 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 		if jobs.claimed > 0 {
 			sizes = append(sizes, trial.Band{Of: slower, None: 1, Low: jobs.claimLo, High: jobs.claimHi})
 		}
-		freezes.Measured = append(freezes.Measured, trial.Say("%d jobs are %s slower where the server freezes; freezes "+
+		freezes.Measured = append(freezes.Measured, trial.Say("%d jobs take %s as long where the server freezes; freezes "+
 			"that the diagnosis did not blame on it: %s, named where there were none: %s", jobs.n, slower, missed, wrong))
 	}
 	advised, given := libraryPart(b, s)

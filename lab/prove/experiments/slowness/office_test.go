@@ -30,7 +30,7 @@ func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	if why := delay.Impossible(); why != "" {
 		t.Skipf("NOT TESTED: cannot be had here, because %s", why)
 	}
-	const slow = 3 * time.Millisecond
+	const slow = time.Millisecond
 	b := site.Bench{Serve: sitetest.Program(t)}
 	d, err := newDesk(t.Context(), b, sitetest.FilledDatabase(t), arrangement{users: 1, apart: true, delay: slow},
 		ended(t))
