@@ -88,8 +88,8 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 				Refute: trial.Outside(1/parityMargin, parityMargin), Unless: "no parity"}},
 		Situation: append(site.WithRoom(trial.At(asFound, busyCores)),
 			site.AtWork(site.Clients, "40 jobs"),
-			trial.Absent("what the wrong topology costs", "×1.06", "nothing: files show the diagnosis the report's; "+
-				"the processors of this machine stay as they are")),
+			trial.Absent("what the wrong topology costs", "×1.06", "nothing: files show the diagnosis the report's, "+
+				"and the processors of this machine stay as they are")),
 	}.Times(network, networkLow, networkHigh)
 	rules.Size = append(rules.Size, trial.Band{Of: topology, None: 1, Low: topologyLow, High: topologyHigh})
 	return trial.Trial{
