@@ -75,7 +75,7 @@ func Make(ctx context.Context, dir string, o Options) (d *Disk, err error) {
 	if err := run(ctx, "mount", "-t", o.System, "-o", "loop", d.file, d.Dir); err != nil {
 		return d, err
 	}
-	if err := d.own(); err != nil {
+	if err := d.find(); err != nil {
 		return d, err
 	}
 	return d, d.limit(o.WritesPerS)
@@ -110,21 +110,24 @@ func run(ctx context.Context, name string, arguments ...string) error {
 	return nil
 }
 
-// own gives its root to the servers' user, and finds its device.
-func (d *Disk) own() error {
-	account, err := process.ServerAccount()
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(account.Own(d.Dir), os.Chmod(d.Dir, 0o755)); err != nil {
-		return err
-	}
+// find its device.
+func (d *Disk) find() error {
 	var stat unix.Stat_t
 	if err := unix.Stat(d.Dir, &stat); err != nil {
 		return err
 	}
 	d.device = fmt.Sprintf("%d:%d", unix.Major(stat.Dev), unix.Minor(stat.Dev))
-	return nil
+	return os.Chmod(d.Dir, 0o755)
+}
+
+// Folder on it that the user of servers may write to; the rest is root's, who keeps clusters nowhere else.
+func (d *Disk) Folder() (dir string, err error) {
+	account, err := process.ServerAccount()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(d.Dir, "servers")
+	return dir, errors.Join(os.Mkdir(dir, 0o755), account.Own(dir))
 }
 
 // throttle is the file in which the kernel's first version of control groups keeps the limits of all devices together.

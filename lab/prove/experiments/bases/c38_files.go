@@ -173,8 +173,8 @@ func manyFiles(b site.Bench, _ *site.Site) trial.Trial {
 		trial.Median{Of: trial.At(manyFilesSide, filesThere), Format: "%.0f"},
 		trial.Median{Of: trial.At(fewFiles, filesThere), Format: "%.0f"}), trial.Say(text, values...)}
 	return trial.Trial{
-		Text: fmt.Sprintf("start, posting, checkpoint, vacuum, dump and scans of a server with %d bases of %s tables, and "+
-			"of one with a base of %d, on two file systems", baseCount(b), human.Thousands(tablesOf(b)), c38Few),
+		Text: fmt.Sprintf("start, posting, checkpoint, vacuum, dump and scans of a server with %d bases of %s tables, "+
+			"and of one with a base of %d, on two file systems", baseCount(b), human.Thousands(tablesOf(b)), c38Few),
 		Overhead: making, Parts: []trial.Part{part},
 		Rules: trial.Rules{
 			Direction: []trial.Criterion{trial.Bar(most, c38TimesSlower)},
@@ -187,9 +187,10 @@ func manyFiles(b site.Bench, _ *site.Site) trial.Trial {
 			{Name: "bases", Text: fmt.Sprintf("empty tables with 3 or 4 indexes; the first base is created, the "+
 				"others are copies of its files (report: %d bases of %s tables and 20,000 indexes)", c38Bases,
 				human.Thousands(c38Tables))},
-			{Name: "turns", Text: fmt.Sprintf("the server is started; while %d users post documents for %s on a worker of "+
-				"our ERP, in a base of scale %g beside the others, %d tables get a row before the checkpoint, and the "+
-				"rest is done; it is killed, started again and stopped; the kernel keeps its caches", site.Clients,
+			{Name: "turns", Text: fmt.Sprintf("the server is started; while %d users post documents for %s on a "+
+				"worker of our ERP, in a base of scale %g beside the others, %d tables get a row before the "+
+				"checkpoint, and the rest is done; it is killed, started again and stopped; the kernel keeps its "+
+				"caches", site.Clients,
 				c38Posting, c38Scale, c38Written)},
 			{Name: "operations", Text: "the verdict is on those that touch the files of all bases; vacuum, dump and " +
 				"catalog scans touch one base and depend on the size of its catalogs"},

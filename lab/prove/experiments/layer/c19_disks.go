@@ -84,9 +84,13 @@ func (d *apartDisks) open(ctx context.Context, b site.Bench, r *trial.Record) er
 		r.AtEnd(disk.Remove)
 		if n == 0 {
 			d.clusters = cluster.Open(filepath.Join(disk.Dir, "state"))
-		} else {
-			d.further = append(d.further, disk.Dir)
+			continue
 		}
+		folder, err := disk.Folder()
+		if err != nil {
+			return err
+		}
+		d.further = append(d.further, folder)
 	}
 	return nil
 }
@@ -144,8 +148,8 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "load", Text: withoutThinking("writes documents") + "; classic shape; each turn on a copy of the " +
 				"base"},
-			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, %s; temp tables use the first, indexes the "+
-				"second, the log the third, or again the first", further, whose)},
+			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, %s; temp tables use the first, indexes "+
+				"the second, the log the third, or again the first", further, whose)},
 			{Name: "both halves", Text: "report D moved the temp tables alone and saw no change; report A has data, " +
 				"indexes, log and temp tables apart for the sake of speed"},
 		},

@@ -28,8 +28,8 @@ const (
 	// c04MemoryShare is the share of the machine that all session data may take: a worker needs as much again for data
 	// it has just released.
 	c04MemoryShare = 4
-	// c04Starting is the time to start a worker and to warm it up; c04FillRate, in bytes per second, a cautious estimate for filling its
-	// sessions.
+	// c04Starting is the time to start a worker and to warm it up; c04FillRate, in bytes per second, a cautious
+	// estimate for filling its sessions.
 	c04Starting = 6 * time.Second
 	c04FillRate = 60e6
 )
@@ -96,7 +96,8 @@ func sessionData(b site.Bench, s *site.Site) trial.Trial {
 	}
 	return trial.Trial{
 		Text: fmt.Sprintf("documents are posted in %s sessions with %s kB of data each: all of it in memory, half of "+
-			"it, and a tenth of it, with the rest in files", human.Thousands(load.sessions), human.Thousands(load.bytes/1000)),
+			"it, and a tenth of it, with the rest in files", human.Thousands(load.sessions),
+			human.Thousands(load.bytes/1000)),
 		Overhead: 20 * time.Second,
 		Parts:    []trial.Part{part},
 		Rules: trial.Rules{Direction: []trial.Criterion{trial.Smaller(fewer(tenthInMemory)),

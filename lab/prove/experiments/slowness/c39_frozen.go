@@ -84,31 +84,32 @@ func frozenServer(b site.Bench, _ *site.Site) trial.Trial {
 		if jobs.claimed > 0 {
 			sizes = append(sizes, trial.Band{Of: slower, None: 1, Low: jobs.claimLo, High: jobs.claimHi})
 		}
-		freezes.Measured = append(freezes.Measured, trial.Say("%d jobs take %s as long where the server freezes; freezes "+
-			"that the diagnosis did not blame on it: %s, named where there were none: %s", jobs.n, slower, missed, wrong))
+		freezes.Measured = append(freezes.Measured, trial.Say("%d jobs take %s as long where the server freezes; "+
+			"freezes that the diagnosis did not blame on it: %s, named where there were none: %s", jobs.n, slower,
+			missed, wrong))
 	}
 	advised, given := libraryPart(b, s)
 	direction = append(direction, given...)
 	return trial.Trial{
-		Text: fmt.Sprintf("all processes of a server stop for %s at random while 10, 20 and 50 jobs work, or do not; a "+
-			"setting is on whose library is not loaded: are both named?", human.Duration(stalls.For)),
+		Text: fmt.Sprintf("all processes of a server stop for %s at random while 10, 20 and 50 jobs work, or do not; "+
+			"a setting is on whose library is not loaded: are both named?", human.Duration(stalls.For)),
 		Parts: []trial.Part{freezes, advised}, Overhead: 2 * between,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(length, least)}, Direction: direction, Size: sizes,
 			Situation: []trial.Condition{
 				{Of: trial.Known{As: "seconds of a freeze", Value: stalls.For.Seconds()}, Report: "15, at random",
 					Met: trial.AtLeast(reportFreeze.Seconds())},
 				trial.Absent("what makes it freeze", "sessions that collide on a file of statistics, so that more "+
-					"threads freeze more often", "a clock, since PostgreSQL 15 keeps no such file: more jobs freeze as "+
-					"often"),
+					"threads freeze more often", "a clock, since PostgreSQL 15 keeps no such file: more jobs freeze "+
+					"as often"),
 			}},
 		Conditions: []claims.Condition{
-			{Name: "freeze", Text: fmt.Sprintf("by SIGSTOP and SIGCONT for %s, after pauses of %s to %s that are drawn "+
-				"(report: for 15 s)", human.Duration(stalls.For), human.Duration(stalls.Every/2),
+			{Name: "freeze", Text: fmt.Sprintf("by SIGSTOP and SIGCONT for %s, after pauses of %s to %s that are "+
+				"drawn (report: for 15 s)", human.Duration(stalls.For), human.Duration(stalls.Every/2),
 				human.Duration(3*stalls.Every/2))},
-			{Name: "jobs", Text: "each writes documents of twenty lines without a pause, beside twelve users (report: 20 " +
-				"threads restore costs three times slower, 50 eleven times, and 100 never end)"},
-			{Name: "setting", Text: confusion.MissingLibrary + ".enable is on in the server's settings, and the library " +
-				"is not loaded; looked for by 'plimsoll advise'"},
+			{Name: "jobs", Text: "each writes documents of twenty lines without a pause, beside twelve users " +
+				"(report: 20 threads restore costs three times slower, 50 eleven times, and 100 never end)"},
+			{Name: "setting", Text: confusion.MissingLibrary + ".enable is on in the server's settings, and the " +
+				"library is not loaded; looked for by 'plimsoll advise'"},
 		},
 	}
 }

@@ -153,14 +153,14 @@ func officeCondition(think time.Duration) claims.Condition {
 	if think > 0 {
 		text = fmt.Sprintf("who think %s on average", think)
 	}
-	return claims.Condition{Name: "load", Text: fmt.Sprintf("users %s post and change documents over HTTP on a worker of "+
-		"our ERP in the classic shape, each key operation by its weight; the base has scale %g (report: the month's "+
-		"jobs of an ERP)", text, officeScale)}
+	return claims.Condition{Name: "load", Text: fmt.Sprintf("users %s post and change documents over HTTP on a worker "+
+		"of our ERP in the classic shape, each key operation by its weight; the base has scale %g (report: the "+
+		"month's jobs of an ERP)", text, officeScale)}
 }
 
 func networkCondition() claims.Condition {
-	return claims.Condition{Name: "network", Text: fmt.Sprintf("the worker is in a network namespace of its own, whose "+
-		"link of two tun devices holds each packet back; slow means that a round trip takes %s longer (report: "+
+	return claims.Condition{Name: "network", Text: fmt.Sprintf("the worker is in a network namespace of its own, "+
+		"whose link of two tun devices holds each packet back; slow means that a round trip takes %s longer (report: "+
 		"without a figure). Users reach the worker without the delay", officeDelay)}
 }
 

@@ -1,6 +1,6 @@
 // Package slowness holds the experiments on what makes a system slow that has nothing to do: freezes, network,
-// topology, queues before idle devices, one full core. Faults are those of the confusion matrix (lab/prove/confusion), or
-// planted around our ERP at work.
+// topology, queues before idle devices, one full core. Faults are those of the confusion matrix (lab/prove/confusion),
+// or planted around our ERP at work.
 package slowness
 
 import "plimsoll/lab/prove/experiments/site"

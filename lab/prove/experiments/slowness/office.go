@@ -29,8 +29,8 @@ const (
 	officeScale  = 0.002 // of the report's base: 20,000 documents
 	officeMaking = 40 * time.Second
 	officeStop   = time.Minute
-	// officeDelay of a round trip, where the network between the tiers is slow: as in C37. The diagnosis takes half of it
-	// for a program's own time.
+	// officeDelay of a round trip, where the network between the tiers is slow: as in C37. The diagnosis takes half of
+	// it for a program's own time.
 	officeDelay = time.Millisecond
 )
 

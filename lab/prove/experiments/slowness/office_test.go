@@ -24,8 +24,8 @@ func ended(t *testing.T) func(func() error) {
 	return func(end func() error) { ends = append(ends, end) }
 }
 
-// A desk apart reaches its database through the network alone, each round trip after the delay; a diagnosis of a process
-// of its own looks on, and sees the worker as what it is: a process like others.
+// A desk apart reaches its database through the network alone, each round trip after the delay; a diagnosis of a
+// process of its own looks on, and sees the worker as what it is: a process like others.
 func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	if why := delay.Impossible(); why != "" {
 		t.Skipf("NOT TESTED: cannot be had here, because %s", why)

@@ -65,9 +65,9 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 		spread := func(series, format string) trial.Spread {
 			return trial.Spread{Of: trial.At(v.Name, series), Format: format}
 		}
-		part.Measured = append(part.Measured, trial.Say("%s: %s s of waits in 30 s, %s ms a loop; of %s waits for pages "+
-			"that were located %s %% are in pg_attribute, pg_class, pg_type and pg_depend, to which go most of %s "+
-			"catalog rows written per loop; %s %% of the waits are in statements that make, index or drop a temp "+
+		part.Measured = append(part.Measured, trial.Say("%s: %s s of waits in 30 s, %s ms a loop; of %s waits for "+
+			"pages that were located %s %% are in pg_attribute, pg_class, pg_type and pg_depend, to which go most of "+
+			"%s catalog rows written per loop; %s %% of the waits are in statements that make, index or drop a temp "+
 			"table%s", v.Name, spread(waitTime, "%.2f"), spread(waitEach, "%.3f"), spread(pageWaits, "%.0f"),
 			spread(hotShare, "%.0f"), spread(catalogRows, "%.1f"), spread(tempShare, "%.0f"),
 			trial.Words(func(*trial.Measurements) string { return stories[v.Name] })))
@@ -79,10 +79,10 @@ func drilledWaits(b site.Bench, s *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "rate", Text: fmt.Sprintf("%.0f %% of what the engine does without a pause", 100*c40Share)},
 			{Name: "classes", Text: fmt.Sprintf("wait_event in pg_stat_activity, sampled every %s", latchLook)},
-			{Name: "objects", Text: fmt.Sprintf("of waits for the content of a page: the pages that several sessions have "+
-				"pinned meanwhile, by pg_buffercache every %s, since a session pins the page that it waits for; of "+
-				"waits to extend a relation: those of pg_locks. The report's columns are pg_attribute here, its rowsets "+
-				"pg_class and pg_type, its allocation pg_depend", pageLook)},
+			{Name: "objects", Text: fmt.Sprintf("of waits for the content of a page: the pages that several sessions "+
+				"have pinned meanwhile, by pg_buffercache every %s, since a session pins the page that it waits for; "+
+				"of waits to extend a relation: those of pg_locks. The report's columns are pg_attribute here, its "+
+				"rowsets pg_class and pg_type, its allocation pg_depend", pageLook)},
 			{Name: "statements", Text: "those of the waiting sessions, by their first two words"},
 		},
 	}
@@ -107,8 +107,8 @@ const (
 		AND (wait_event_type = 'LWLock' AND wait_event <> 'WALWrite'
 		OR wait_event_type = 'Lock' AND wait_event = 'extend')`
 	waitsForPage = `wait_event = 'BufferContent'`
-	// pagesSQL counts who waits at a page, by the table that it or its index is of: whoever has it pinned beside the one
-	// that works on it, while somebody waits for the content of a page; and who waits to extend a relation.
+	// pagesSQL counts who waits at a page, by the table that it or its index is of: whoever has it pinned beside the
+	// one that works on it, while somebody waits for the content of a page; and who waits to extend a relation.
 	pagesSQL = `WITH waiting AS (SELECT count(*) AS n FROM pg_stat_activity WHERE ` + waitsForPage + `),
 		pages AS (SELECT relfilenode, sum(pinning_backends - 1) AS n FROM pg_buffercache, waiting
 			WHERE waiting.n > 0 AND pinning_backends > 1 AND reldatabase IN (0, (SELECT oid FROM pg_database

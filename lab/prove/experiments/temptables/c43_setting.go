@@ -49,7 +49,9 @@ func settingOffAndOn(b site.Bench, s *site.Site) trial.Trial {
 			Open: func(context.Context, *trial.Record) (trial.Turn, error) {
 				p, err := cycle(bench.Cycle, site.Clients, part.Turn)
 				p.rate = rate
-				return func(ctx context.Context, _ int) (trial.Figures, error) { return waits(ctx, s.Servers, v, p) }, err
+				return func(ctx context.Context, _ int) (trial.Figures, error) {
+					return waits(ctx, s.Servers, v, p)
+				}, err
 			}})
 	}
 	against := func(v site.Variant) trial.Ratio {
@@ -63,7 +65,8 @@ func settingOffAndOn(b site.Bench, s *site.Site) trial.Trial {
 		trial.Spread{Of: trial.At(c43Off.Name, loopTime), Format: "%.2f"}, waited(c43Off), waited(c43Again),
 		waited(c43On))}
 	return trial.Trial{
-		Text: fmt.Sprintf("a temp table is created, used and dropped at a fixed rate with %s off, off once more, and on", site.MemoryCatalog), Overhead: 30 * time.Second,
+		Text: fmt.Sprintf("a temp table is created, used and dropped at a fixed rate with %s off, off once more, and "+
+			"on", site.MemoryCatalog), Overhead: 30 * time.Second,
 		Parts: []trial.Part{part},
 		Rules: trial.Rules{Direction: []trial.Criterion{
 			{Of: against(c43Again), Confirm: trial.Within(1/c43Margin, c43Margin),
