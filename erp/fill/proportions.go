@@ -41,6 +41,15 @@ var proportions = struct {
 // Reported documents of the report's base, by type.
 func Reported() map[string]int { return maps.Clone(proportions.documents) }
 
+// ReportedCatalogs are the elements of the report's base, by catalog.
+func ReportedCatalogs() map[string]int {
+	p := proportions
+	return map[string]int{books.Organisations: p.organisations, books.Warehouses: p.warehouses, books.Items: p.items,
+		books.Users: p.users, books.Counterparties: p.counterparties, books.Contracts: p.contracts,
+		books.FixedAssets: p.assets, books.Employees: p.employees, books.Departments: p.departments,
+		books.Partners: p.partners}
+}
+
 // ReportedTotal is the number of the documents of all types.
 func ReportedTotal() (all int) {
 	for _, n := range proportions.documents {

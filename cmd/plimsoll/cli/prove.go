@@ -146,7 +146,7 @@ Verdicts on claims:
 	config.Count(fs, &o.threads, "threads", 0, 0, threadsMax,
 		"threads that restore costs; 0: the experiment's default")
 	fs.StringSliceVar(&o.disks, "disks", nil, "folders on other disks, for C19: `DIR,DIR`; the user that servers "+
-		"run as must be allowed to write to each")
+		"run as must be allowed to write to each; without it root makes disks of its own")
 	config.Fraction(fs, &o.disturbed, "disturbed-limit", run.DisturbedLimitDefault,
 		"a turn is void, and repeated, if more than this share of the processors went to other processes, or of "+
 			"the time to the hypervisor, a quota or a lack of memory; 1: never")

@@ -153,7 +153,6 @@ func (b *bench) scene(ctx context.Context, p plant) (*scene, error) {
 	s := &scene{bench: b, name: name, dsn: b.cluster.DSN(name).Secret(), done: map[string]*counted{}}
 	for _, f := range p {
 		s.network = max(s.network, f.network)
-		s.alone = s.alone || f.alone
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// Planner's statistics of a copy are there; those of its activity start at zero.

@@ -47,6 +47,8 @@ type Options struct {
 	// Only these plants; empty: all. "a+b" is a compound of any two.
 	Only     []string
 	Duration time.Duration // 0: each set's own
+	// Stalls that the control random-stalls plants.
+	Stalls Stalls
 	// Set of faults: old, new or all. Empty: all.
 	Set string
 	// Seed of what trials of incidents draw.
@@ -326,6 +328,8 @@ func (b *bench) try(ctx context.Context, p plant) (t Trial, d *diagnose.Diagnosi
 		return t, nil, err
 	}
 	t.Users = before.until(s.counts())
+	// One that ends with the diagnosis is followed by no look.
+	t.Stalls = s.stalls.within(d.Started, d.Started.Add(time.Duration(d.LastedS*float64(time.Second))-time.Second/2))
 	for _, check := range s.checks {
 		text, took := check(ctx)
 		t.Figures = append(t.Figures, text)

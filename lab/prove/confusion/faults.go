@@ -17,9 +17,7 @@ type fault struct {
 	settings map[string]string
 	flush    time.Duration
 	network  time.Duration
-	// alone: one user, in the office, is all there is.
-	alone bool
-	plant func(ctx context.Context, s *scene) error
+	plant    func(ctx context.Context, s *scene) error
 }
 
 var faults = []*fault{
@@ -88,20 +86,31 @@ var faults = []*fault{
 		plant:    checkAtLeast("a commit", commitDelay/4, oneCommit)},
 }
 
-// controls are no faults and not in the matrix: experiments hold faults against them.
+// controls are no faults of the matrix: experiments plant them.
 var controls = []*fault{
-	{name: "one-core", does: "the server has one core", plant: func(ctx context.Context, s *scene) error {
-		if _, err := s.pinned(); err != nil {
-			return err
-		}
-		s.clients(2, "compute", 20*time.Millisecond, compute)
-		s.checkSteps("compute", 1)
+	{name: "jobs-10", does: "10 jobs that never think", plant: jobs(10)},
+	{name: "jobs-20", does: "20 jobs that never think", plant: jobs(20)},
+	{name: "jobs-50", does: "50 jobs that never think", plant: jobs(50)},
+	{name: "random-stalls", does: "all processes stop at random, as long as the options say", plant: randomStalls},
+	{name: "missing-library", does: "a setting is on whose library is not loaded",
+		settings: map[string]string{MissingLibrary + ".enable": "on"}, plant: nothing},
+}
+
+// MissingLibrary is the one whose setting is on.
+const MissingLibrary = "online_analyze"
+
+func nothing(context.Context, *scene) error { return nil }
+
+// Jobs is their application.
+const Jobs = "jobs"
+
+// jobs write documents one after the other.
+func jobs(n int) func(context.Context, *scene) error {
+	return func(_ context.Context, s *scene) error {
+		s.clients(n, Jobs, 0, sell)
+		s.checkSteps(Jobs, 1)
 		return nil
-	}},
-	{name: "alone", does: "one user alone", alone: true, plant: func(_ context.Context, s *scene) error {
-		s.checkSteps("office", 10)
-		return nil
-	}},
+	}
 }
 
 // compounds: those of DBPA's generator that two loads of ours can make, and some of our own.

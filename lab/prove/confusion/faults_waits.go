@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"syscall"
 	"time"
 
@@ -200,6 +201,55 @@ func globalStall(ctx context.Context, s *scene) error {
 		s.running.Wait()
 		share := float64(times) * still.Seconds() / time.Since(began).Seconds()
 		return fmt.Sprintf("stopped for %.0f %% of the time, at least 15 %%", 100*share), share >= 0.15
+	})
+	return nil
+}
+
+// Stalls of the server, at random: each comes after a pause of half to one and a half of Every, so that a trial that is
+// some times as long has some.
+type Stalls struct{ For, Every time.Duration }
+
+// stalled are the stalls that have ended.
+type stalled struct {
+	mu   sync.Mutex
+	each [][2]time.Time // begin and end
+}
+
+func (s *stalled) add(began, ended time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.each = append(s.each, [2]time.Time{began, ended})
+}
+
+// within counts those that began and ended between two moments.
+func (s *stalled) within(from, to time.Time) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.each {
+		if !one[0].Before(from) && !one[1].After(to) {
+			n++
+		}
+	}
+	return n
+}
+
+// randomStalls: all processes stop together, at random.
+func randomStalls(_ context.Context, s *scene) error {
+	root, err := process.Of(s.server.PID())
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(uint64(s.trials), 39))
+	s.during(func(ctx context.Context) {
+		for {
+			sleep(ctx, time.Duration((0.5+rng.Float64())*float64(s.Stalls.Every)))
+			if ctx.Err() != nil {
+				return
+			}
+			began := time.Now()
+			stopAll(root, s.Stalls.For)
+			s.stalls.add(began, time.Now())
+		}
 	})
 	return nil
 }

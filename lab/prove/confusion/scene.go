@@ -30,7 +30,6 @@ type scene struct {
 	*bench
 	name, dsn string
 	network   time.Duration // of round trips between users and server
-	alone     bool          // one user
 	root      string        // of files that show another topology; empty: this machine's
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -40,6 +39,7 @@ type scene struct {
 	// checks say what the faults did, and whether they took effect.
 	checks  []func(context.Context) (string, bool)
 	burners burner.Burners
+	stalls  stalled
 
 	mu   sync.Mutex
 	done map[string]*counted // by application

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"plimsoll/lab/advise"
 	"plimsoll/lab/diagnose"
 )
 
@@ -27,6 +28,25 @@ func (s *Stage) Try(ctx context.Context, name string) (Trial, *diagnose.Diagnosi
 		return Trial{}, nil, err
 	}
 	return s.bench.try(ctx, p)
+}
+
+// Advice to the server as a plant starts it, without a load: the IDs.
+func (s *Stage) Advice(ctx context.Context, name string) (ids []string, err error) {
+	p, err := parse(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.bench.start(ctx, setupOf(p)); err != nil {
+		return nil, err
+	}
+	report, err := advise.Run(ctx, advise.Options{DSN: s.bench.cluster.DSN(base).Secret()})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range report.Advice {
+		ids = append(ids, a.ID)
+	}
+	return ids, nil
 }
 
 // Close leaves nothing behind.

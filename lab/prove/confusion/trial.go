@@ -29,6 +29,8 @@ type Trial struct {
 	Ledger map[string]float64 `json:"ledger"`
 	// Users are those of each application: how fast they were.
 	Users map[string]Pace `json:"users"`
+	// Stalls of the control random-stalls, from begin to end within the diagnosis.
+	Stalls int `json:"stalls,omitempty"`
 	// Missed are the faults that nothing names.
 	Missed []string `json:"missed"`
 	// Halves are the faults that something leads near and nothing names.

@@ -17,10 +17,6 @@ const (
 )
 
 func (s *scene) users() {
-	if s.alone {
-		s.clients(1, "office", sellThink, edit)
-		return
-	}
 	s.clients(lookers, "desk", lookThink, readOrders)
 	s.clients(sellers, "till", sellThink, sell)
 	s.clients(editors, "office", sellThink, edit)

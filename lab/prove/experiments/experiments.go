@@ -43,5 +43,5 @@ func For(claim string) (site.Experiment, bool) {
 // written down because the help needs it at each start of the program, and plans take long to make.
 func Full() []string {
 	return []string{"C01", "C02", "C04", "C05", "C14", "C19", "C22", "C23", "C24", "C25", "C30", "C31", "C32", "C33",
-		"C34", "C35", "C36", "C37", "C38", "C41", "C44"}
+		"C34", "C35", "C36", "C37", "C38", "C39", "C41", "C44"}
 }

@@ -17,6 +17,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
 	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/loopdisk"
 	"plimsoll/lab/prove/trial"
 )
 
@@ -24,12 +25,15 @@ import (
 const (
 	c19Turn    = 20 * time.Second
 	c19Rounds  = 6
-	c19Between = 15 * time.Second // to start the server, copy the base, warm up and stop, roughly
-	c19Making  = 5 * time.Minute  // three clusters and bases
+	c19Between = 20 * time.Second // to start the server, copy the base, warm up and stop, roughly
+	c19Making  = 5 * time.Minute  // disks, three clusters and bases
 	c19Scale   = 0.01
 	c19Full    = site.WholeScale
 	c19Margin  = 1.05 // what counts as no change
 	c19Disks   = 3    // one each for temp tables, indexes and log
+	// c19Writes a second is what a disk of our own allows, as one with platters does.
+	c19Writes = 150
+	c19Bytes  = 40 << 30 // that it has room for; its file takes what is written
 )
 
 // diskSide is a server whose files lie on one disk or on several.
@@ -46,25 +50,62 @@ var (
 	c19Sides  = []diskSide{oneDisk, tempApart, allApart}
 )
 
-// refuseNoDisks: without other disks there is nothing to compare.
+// refuseNoDisks: without other disks and without the rights to make some there is nothing to compare.
 func refuseNoDisks(b site.Bench) error {
-	if len(b.Disks) == 0 {
-		return problem.New(problem.Usage, errors.New("C19 needs folders on disks other than that of the data"),
-			"--disks DIR,DIR; the servers' user must be allowed to write to each")
+	if len(b.Disks) > 0 {
+		return nil
+	}
+	if why := loopdisk.Impossible(dirs.State(), true); why != "" {
+		return problem.New(problem.Environment, fmt.Errorf("C19 cannot be had here, because %s", why),
+			"name folders on disks other than that of the data: --disks DIR,DIR; the servers' user must be allowed to "+
+				"write to each")
+	}
+	return nil
+}
+
+// apartDisks are where clusters keep their data, and folders on further disks.
+type apartDisks struct {
+	clusters *cluster.Store
+	further  []string
+}
+
+// open those that --disks names, or make some with a limit of their own.
+func (d *apartDisks) open(ctx context.Context, b site.Bench, r *trial.Record) error {
+	d.clusters, d.further = b.Clusters, b.Disks
+	if len(b.Disks) > 0 {
+		return nil
+	}
+	d.further = nil
+	for n := range 1 + c19Disks {
+		disk, err := loopdisk.Make(ctx, dirs.State(), loopdisk.Options{Bytes: c19Bytes, WritesPerS: c19Writes})
+		if err != nil {
+			return err
+		}
+		r.AtEnd(disk.Remove)
+		if n == 0 {
+			d.clusters = cluster.Open(filepath.Join(disk.Dir, "state"))
+			continue
+		}
+		folder, err := disk.Folder()
+		if err != nil {
+			return err
+		}
+		d.further = append(d.further, folder)
 	}
 	return nil
 }
 
 // separateDisks is the experiment behind C19: documents posted on servers that differ by where their files lie.
 func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
-	scale := b.BaseScale(c19Scale, c19Full)
+	scale, disks := b.BaseScale(c19Scale, c19Full), &apartDisks{}
 	part := trial.Part{Rounds: b.Rounds(c19Rounds), Turn: b.Turn(c19Turn), Between: c19Between,
 		Series: []trial.Series{{Name: documentRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"},
-			{Name: site.P99Time, Unit: "ms"}}}
+			{Name: site.P99Time, Unit: "ms"}},
+		Open: func(ctx context.Context, r *trial.Record) error { return disks.open(ctx, b, r) }}
 	for _, side := range c19Sides {
 		part.Sides = append(part.Sides, trial.Side{Name: side.name,
 			Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
-				own, base, err := side.build(ctx, b, scale, r)
+				own, base, err := side.build(ctx, b, disks, scale, r)
 				if err != nil {
 					return nil, err
 				}
@@ -84,7 +125,11 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 		"with temp tables, indexes and log each on another %s, p99 %s",
 		trial.Spread{Of: trial.At(oneDisk.name, documentRate), Format: "%.1f"}, against(tempApart, documentRate),
 		against(tempApart, site.P99Time), against(allApart, documentRate), against(allApart, site.P99Time))}
-	further := furtherDisks(b.Disks)
+	further, whose := c19Disks, fmt.Sprintf("made by the experiment as files on loop devices, each with a limit of %d "+
+		"writes a second, as of one with platters, that of the data too", c19Writes)
+	if len(b.Disks) > 0 {
+		further, whose = furtherDisks(b.Disks), "given by --disks"
+	}
 	return trial.Trial{
 		Text: fmt.Sprintf("documents are posted in the classic shape on bases at scale %g, with all files on one "+
 			"disk, with temp tables on another, and with temp tables, indexes and log each on another", scale),
@@ -103,8 +148,8 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 		Conditions: []claims.Condition{
 			{Name: "load", Text: withoutThinking("writes documents") + "; classic shape; each turn on a copy of the " +
 				"base"},
-			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, given by --disks; temp tables use the "+
-				"first, indexes the second, the log the third, or again the first", further)},
+			{Name: "disks", Text: fmt.Sprintf("%d besides that of the data, %s; temp tables use the first, indexes "+
+				"the second, the log the third, or again the first", further, whose)},
 			{Name: "both halves", Text: "report D moved the temp tables alone and saw no change; report A has data, " +
 				"indexes, log and temp tables apart for the sake of speed"},
 		},
@@ -112,14 +157,15 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 }
 
 // build a cluster with a filled base, and put its files where the side has them.
-func (side diskSide) build(ctx context.Context, b site.Bench, scale float64, r *trial.Record) (own *site.OwnCluster,
-	base *site.SeparateBase, err error) {
+func (side diskSide) build(ctx context.Context, b site.Bench, disks *apartDisks, scale float64,
+	r *trial.Record) (own *site.OwnCluster, base *site.SeparateBase, err error) {
+	b.Clusters = disks.clusters
 	var folders [3]string // for temp tables, indexes and log; they go last, when no server uses them any more
 	for n, apart := range []bool{side.temp, side.indexes, side.log} {
 		if !apart {
 			continue
 		}
-		if folders[n], err = folderOn(b.Disks[n%len(b.Disks)], r.AtEnd); err != nil {
+		if folders[n], err = folderOn(disks.further[n%len(disks.further)], r.AtEnd); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -155,12 +155,12 @@ func (v *vacuuming) side(engine site.Variant, name string) trial.Side {
 		if err != nil {
 			return nil, err
 		}
-		w, err := openPosting(ctx, postgres.WithOptions(dsn, engine.Options()), classic, newAccounts())
+		w, err := openPosting(ctx, postgres.WithOptions(dsn, engine.Options()), classic, site.NewAccounts())
 		if err != nil {
 			return nil, err
 		}
 		r.Close(w.close)
-		if err := w.warm(ctx); err != nil {
+		if err := w.Warm(ctx); err != nil {
 			return nil, err
 		}
 		before, _, err := grown(ctx, w)

@@ -58,7 +58,7 @@ func statisticsTarget(b site.Bench, s *site.Site) trial.Trial {
 					return nil, err
 				}
 				r.Close(w.close)
-				if err := w.warm(ctx); err != nil {
+				if err := w.Warm(ctx); err != nil {
 					return nil, err
 				}
 				return w.turn(part.Turn, site.OperationRate), nil
@@ -114,14 +114,14 @@ func reads(op operations.Operation) bool {
 
 // openReading is a worker of the classic shape whose users read.
 func openReading(ctx context.Context, dsn string) (*postingWorker, error) {
-	w, err := openPosting(ctx, dsn, classic, newAccounts())
+	w, err := openPosting(ctx, dsn, classic, site.NewAccounts())
 	if err != nil {
 		return nil, err
 	}
-	w.writing = nil
+	w.Operations = nil
 	for _, op := range operations.All() {
 		if reads(op) {
-			w.writing = append(w.writing, op)
+			w.Operations = append(w.Operations, op)
 		}
 	}
 	return w, nil

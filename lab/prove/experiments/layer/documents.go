@@ -5,18 +5,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"plimsoll/erp"
-	"plimsoll/erp/client"
-	"plimsoll/erp/operations"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/lab/prove/experiments/site"
@@ -24,16 +19,6 @@ import (
 	"plimsoll/platform/data/database"
 	"plimsoll/platform/worker/server"
 	"plimsoll/platform/worker/shape"
-)
-
-// documentWarmings is how often each user carries out each operation before it is measured.
-const documentWarmings = 3
-
-const (
-	// warmSeed differs from the seeds of all turns: the same random numbers would give the same idempotency keys.
-	warmSeed = 1 << 32
-	// workerSeed is the bit from which a worker's number stands in its seeds.
-	workerSeed = 40
 )
 
 // postedTitle begins the names of the figures of posted documents.
@@ -59,7 +44,7 @@ func postedDocuments(server *site.Address, bare trial.Part, tweaks ...shape.Twea
 	}
 	// All sides work on one base. The users of all share what they know of it: else one side would change a document
 	// that the other is about to invoice as it was.
-	one := sync.OnceValue(newAccounts)
+	one := sync.OnceValue(site.NewAccounts)
 	for i, tweak := range append([]shape.Tweaks{{}}, tweaks...) {
 		s, err := shape.New(shape.Classic, tweak)
 		if err != nil {
@@ -80,14 +65,14 @@ func postedDocuments(server *site.Address, bare trial.Part, tweaks ...shape.Twea
 }
 
 // postingSide has users post documents on a worker of one shape.
-func postingSide(s shape.Shape, server *site.Address, from func() *accounts, turn time.Duration) trial.Side {
+func postingSide(s shape.Shape, server *site.Address, from func() *site.Accounts, turn time.Duration) trial.Side {
 	return trial.Side{Name: s.String(), Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
 		w, err := openPosting(ctx, server.DSN, s, from())
 		if err != nil {
 			return nil, err
 		}
 		r.Close(w.close)
-		if err := w.warm(ctx); err != nil {
+		if err := w.Warm(ctx); err != nil {
 			return nil, err
 		}
 		return w.turn(turn, documentRate), nil
@@ -97,7 +82,7 @@ func postingSide(s shape.Shape, server *site.Address, from func() *accounts, tur
 // turn has every user work for so long; its figures are the rate, under this name, and the times.
 func (w *postingWorker) turn(length time.Duration, rate string) trial.Turn {
 	return func(ctx context.Context, n int) (trial.Figures, error) {
-		times, err := w.play(ctx, length, uint64(n))
+		times, err := w.Play(ctx, length, uint64(n))
 		if err != nil || len(times) == 0 {
 			return nil, err
 		}
@@ -106,41 +91,21 @@ func (w *postingWorker) turn(length time.Duration, rate string) trial.Turn {
 	}
 }
 
-// accounts of the users of all workers on one base.
-type accounts struct {
-	client    *client.Client
-	transport *http.Transport
-	workers   uint64 // that they have been given
-}
-
-func newAccounts() *accounts {
-	transport := &http.Transport{DisableCompression: true}
-	return &accounts{client: client.New(client.Options{Transport: transport, RefusedShare: -1}), transport: transport}
-}
-
 // postingWorker is a worker of one shape in this process, with sessions of the users.
 type postingWorker struct {
+	*site.Posters
 	db       *database.Database
 	stop     func()
-	accounts *accounts
-	seed     uint64 // differs between workers, since the same random numbers give the same idempotency keys
-	sessions []*client.Session
-	writing  []operations.Operation
+	accounts *site.Accounts
 }
 
-func openPosting(ctx context.Context, dsn string, s shape.Shape, books *accounts) (w *postingWorker, err error) {
-	books.workers++
-	w = &postingWorker{stop: func() {}, accounts: books, seed: books.workers << workerSeed}
+func openPosting(ctx context.Context, dsn string, s shape.Shape, books *site.Accounts) (w *postingWorker, err error) {
+	w = &postingWorker{stop: func() {}, accounts: books}
 	defer func() {
 		if err != nil {
 			w.close()
 		}
 	}()
-	for _, op := range operations.All() {
-		if strings.HasSuffix(op.ID, ".post") || strings.HasSuffix(op.ID, ".change") {
-			w.writing = append(w.writing, op)
-		}
-	}
 	if w.db, err = database.Open(ctx, dsn, s.Options(database.Options{Connections: site.Clients})); err != nil {
 		return w, err
 	}
@@ -148,14 +113,8 @@ func openPosting(ctx context.Context, dsn string, s shape.Shape, books *accounts
 	if err != nil {
 		return w, err
 	}
-	for n := range site.Clients {
-		session, err := books.client.Login(ctx, base, client.UserCode(1+n))
-		if err != nil {
-			return w, err
-		}
-		w.sessions = append(w.sessions, session)
-	}
-	return w, nil
+	w.Posters, err = books.LogIn(ctx, base, site.Clients)
+	return w, err
 }
 
 func (w *postingWorker) serve(s shape.Shape) (base string, err error) {
@@ -180,56 +139,11 @@ func (w *postingWorker) serve(s shape.Shape) (base string, err error) {
 }
 
 func (w *postingWorker) close() {
-	w.accounts.transport.CloseIdleConnections()
+	w.accounts.Close()
 	w.stop()
 	if w.db != nil {
 		w.db.Close()
 	}
-}
-
-func (w *postingWorker) warm(ctx context.Context) error {
-	return site.AllAtOnce(len(w.sessions), func(n int) error {
-		for round := range documentWarmings {
-			for i, op := range w.writing {
-				rng := rand.New(rand.NewPCG(w.seed+warmSeed+uint64(round), uint64(i)))
-				if err := w.do(ctx, n, op, rng); err != nil {
-					return fmt.Errorf("warm up: %w", err)
-				}
-			}
-		}
-		return nil
-	})
-}
-
-func (w *postingWorker) do(ctx context.Context, user int, op operations.Operation, rng *rand.Rand) error {
-	outcome, err := w.accounts.client.Do(ctx, w.sessions[user], op.ID, rng)
-	if outcome > client.Refused {
-		return fmt.Errorf("%s: %w", op.ID, err)
-	}
-	return nil
-}
-
-// play has every user post without pause for some time. It returns the latencies, sorted.
-func (w *postingWorker) play(ctx context.Context, d time.Duration, seed uint64) ([]time.Duration, error) {
-	return site.BackToBack(ctx, len(w.sessions), d, func(n int) func() error {
-		rng := rand.New(rand.NewPCG(w.seed+seed, uint64(n)))
-		return func() error { return w.do(ctx, n, w.pick(rng), rng) }
-	})
-}
-
-// pick chooses an operation by weight.
-func (w *postingWorker) pick(rng *rand.Rand) operations.Operation {
-	sum := 0.0
-	for _, op := range w.writing {
-		sum += op.Weight
-	}
-	at := rng.Float64() * sum
-	for _, op := range w.writing {
-		if at -= op.Weight; at < 0 {
-			return op
-		}
-	}
-	return w.writing[len(w.writing)-1]
 }
 
 // copiedBase is the database of a turn.
@@ -243,12 +157,12 @@ func postOnCopy(ctx context.Context, c *cluster.Cluster, base string, turn time.
 	}); err != nil {
 		return nil, fmt.Errorf("copy the base: %w", err)
 	}
-	w, err := openPosting(ctx, c.DSN(copiedBase).Secret(), classic, newAccounts())
+	w, err := openPosting(ctx, c.DSN(copiedBase).Secret(), classic, site.NewAccounts())
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	if err := w.warm(ctx); err != nil {
+	if err := w.Warm(ctx); err != nil {
 		return nil, err
 	}
 	return w.turn(turn, documentRate)(ctx, n)

@@ -120,12 +120,12 @@ func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
 		})
 		return nil
 	})
-	o, openErr := openPosting(t.Context(), dsn, classicShape(t), newAccounts())
+	o, openErr := openPosting(t.Context(), dsn, classicShape(t), site.NewAccounts())
 	if openErr != nil {
 		t.Fatal(openErr)
 	}
 	defer o.close()
-	if warmErr := o.warm(t.Context()); warmErr != nil {
+	if warmErr := o.Warm(t.Context()); warmErr != nil {
 		t.Fatal(warmErr)
 	}
 	if temp = o.db.TempTables().Used(); err != nil || users != site.Clients || temp < 12 {

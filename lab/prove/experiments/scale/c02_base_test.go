@@ -67,7 +67,12 @@ func TestC02_SeesWhatTheBaseHolds(t *testing.T) {
 		!strings.Contains(verdict.Measured, "not in proportion: none") {
 		t.Errorf("%s, %s", verdict.Verdict, verdict.Measured)
 	}
-	if f.bytes == 0 || f.Took == 0 || f.byItem.found <= f.entries.found || !f.contracts.holds(f.Scale) {
+	for _, c := range f.catalogs {
+		if !c.holds(f.Scale) {
+			t.Errorf("%s: %d of %d at scale %g", c.what, c.found, c.reported, f.Scale)
+		}
+	}
+	if f.bytes == 0 || f.Took == 0 || f.byItem.found <= f.entries.found || len(f.catalogs) < 10 {
 		t.Errorf("base %+v lacks size, time or proportions", f)
 	}
 	books, err := f.audit(t.Context(), 1)

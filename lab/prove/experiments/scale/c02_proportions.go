@@ -3,11 +3,13 @@ package scale
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"plimsoll/erp/books"
 	"plimsoll/erp/fill"
 	"plimsoll/ground/human"
 	"plimsoll/lab/prove/experiments/site"
@@ -39,6 +41,7 @@ func (b baseSide) takes() time.Duration {
 }
 
 // side fills the base and counts it; the judged one is also checked row by row and audited.
+// The other one is dropped at once: the disk need not hold both.
 func (b baseSide) side(s *site.Site, judged bool) trial.Side {
 	return trial.Side{Name: b.name(), Open: func(_ context.Context, r *trial.Record) (trial.Turn, error) {
 		return func(ctx context.Context, _ int) (trial.Figures, error) {
@@ -47,12 +50,12 @@ func (b baseSide) side(s *site.Site, judged bool) trial.Side {
 			if err != nil {
 				return nil, err
 			}
-			r.AtEnd(func() error { return base.Drop(context.WithoutCancel(ctx)) })
 			f := base.figures()
-			if judged {
-				err = base.judge(ctx, r, f)
+			if !judged {
+				return f, base.Drop(context.WithoutCancel(ctx))
 			}
-			return f, err
+			r.AtEnd(func() error { return base.Drop(context.WithoutCancel(ctx)) })
+			return f, base.judge(ctx, r, f)
 		}, nil
 	}}
 }
@@ -110,10 +113,12 @@ func (p proportion) holds(scale float64) bool { return p.roundings(scale) <= 1 }
 
 // reportedCounts are the report's counts, by the names of the figures.
 func reportedCounts() map[string]int64 {
-	reported := map[string]int64{contractCount: c02ClaimedContracts, movementCount: c02ClaimedMovements,
+	reported := map[string]int64{movementCount: c02ClaimedMovements,
 		entryCount: c02ClaimedEntries, entriesByLine: c02ClaimedEntries, allDocuments: int64(fill.ReportedTotal())}
-	for name, n := range fill.Reported() {
-		reported[name] = int64(n)
+	for _, counts := range []map[string]int{fill.Reported(), fill.ReportedCatalogs()} {
+		for name, n := range counts {
+			reported[name] = int64(n)
+		}
 	}
 	return reported
 }
@@ -129,10 +134,16 @@ func documentTypes() (names []string) {
 	return names
 }
 
+// catalogNames are those of the report.
+func catalogNames() []string { return slices.Sorted(maps.Keys(fill.ReportedCatalogs())) }
+
+// judgedCounts are all that a base must have in proportion.
+func judgedCounts() []string { return append(documentTypes(), catalogNames()...) }
+
 func c02Series() []trial.Series {
 	all := []trial.Series{{Name: baseSize, Unit: "bytes"}, {Name: fillTime, Unit: "s"}, {Name: allDocuments},
-		{Name: contractCount}, {Name: movementCount}, {Name: entryCount}, {Name: entriesByLine}}
-	for _, name := range documentTypes() {
+		{Name: movementCount}, {Name: entryCount}, {Name: entriesByLine}}
+	for _, name := range judgedCounts() {
 		all = append(all, trial.Series{Name: name})
 	}
 	for _, name := range []string{checkedRows, checkedUnits, differentUnits, violations} {
@@ -156,7 +167,7 @@ func (b baseSide) proportions() []trial.Criterion {
 	all := []trial.Criterion{{Of: types, Confirm: trial.AtLeast(float64(len(documentTypes()))),
 		Refute: trial.Below(float64(len(documentTypes()))), Anywhere: true}}
 	furthest := trial.Computed{As: fmt.Sprintf(
-		"largest difference of a document type, or of contracts, from the report's count times the scale, in units "+
+		"largest difference of a document type, or of a catalog, from the report's count times the scale, in units "+
 			"of %.1f %% or of one row where that is more", 100*c02Rounding), Format: "%.3g", Formula: b.furthest}
 	all = append(all, trial.Criterion{Of: furthest, Confirm: trial.AtMost(1)})
 	for _, name := range []string{allDocuments, movementCount, entryCount} {
@@ -169,7 +180,7 @@ func (b baseSide) proportions() []trial.Criterion {
 
 // furthest is the worst difference, in units of rounding.
 func (b baseSide) furthest(m *trial.Measurements) (worst float64) {
-	for _, name := range append(documentTypes(), contractCount) {
+	for _, name := range judgedCounts() {
 		worst = max(worst, b.count(m, name).roundings(b.scale))
 	}
 	return worst
@@ -209,7 +220,7 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 			b.scale,
 			number(allDocuments), human.Thousands(int64(math.Round(float64(fill.ReportedTotal())*b.scale))),
 			trial.Words(func(m *trial.Measurements) string { return fmt.Sprintf("%.0f", b.types(m)) }),
-			share(allDocuments, "%.1f"), number(contractCount), number(movementCount), share(movementCount, "%.0f"),
+			share(allDocuments, "%.1f"), number(books.Contracts), number(movementCount), share(movementCount, "%.0f"),
 			number(entryCount), share(entryCount, "%.0f"), share(entriesByLine, "%.0f"), bytes(b.at(baseSize)),
 			length(b.at(fillTime), time.Second/10)),
 		trial.Say("not in proportion: %s", trial.Words(b.outOfProportion)),
@@ -223,10 +234,10 @@ func (b baseSide) measured(small baseSide) []trial.Phrase {
 	}
 }
 
-// outOfProportion lists document types, and contracts, whose counts differ from the report's by more than rounding.
+// outOfProportion lists document types and catalogs whose counts differ from the report's by more than rounding.
 func (b baseSide) outOfProportion(m *trial.Measurements) string {
 	var named []string
-	for _, name := range append(documentTypes(), contractCount) {
+	for _, name := range judgedCounts() {
 		if p := b.count(m, name); !p.holds(b.scale) {
 			named = append(named, fmt.Sprintf("%s (%.1f %%)", name, 100*p.share(b.scale)))
 		}

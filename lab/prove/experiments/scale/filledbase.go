@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,7 +22,7 @@ type filledBase struct {
 	*site.SeparateBase
 	bytes     int64
 	documents []proportion // by type
-	contracts proportion
+	catalogs  []proportion
 	movements proportion // of costs
 	entries   proportion
 	byItem    proportion // entries, if each line of goods had its own
@@ -65,13 +66,19 @@ func (f *filledBase) count(ctx context.Context, conn *pgx.Conn) error {
 		}
 		f.documents = append(f.documents, p)
 	}
-	contracts, _ := app.Catalog("contracts")
+	for _, name := range catalogNames() {
+		c, _ := app.Catalog(name)
+		p, err := rows(name, c.Table(), fill.ReportedCatalogs()[name])
+		if err != nil {
+			return err
+		}
+		f.catalogs = append(f.catalogs, p)
+	}
 	for _, one := range []struct {
 		to          *proportion
 		what, table string
 		reported    int
 	}{
-		{&f.contracts, contractCount, contracts.Table(), c02ClaimedContracts},
 		{&f.movements, movementCount, app.Register(books.Batches.Name()).Table(), c02ClaimedMovements},
 		{&f.entries, entryCount, app.Ledger(books.General.Name()).Table(), c02ClaimedEntries},
 	} {
@@ -114,7 +121,7 @@ func (f *filledBase) audit(ctx context.Context, share float64) (found audit.Repo
 
 // all counts that are compared with the report.
 func (f *filledBase) all() []proportion {
-	return append(append([]proportion{}, f.documents...), f.whole(), f.contracts, f.movements, f.entries, f.byItem)
+	return append(slices.Concat(f.documents, f.catalogs), f.whole(), f.movements, f.entries, f.byItem)
 }
 
 // whole is the sum of all document types.

@@ -23,8 +23,6 @@ import (
 )
 
 const (
-	// sessionClients are active at once: while one waits for a file, others use the processors.
-	sessionClients = 4
 	// sessionValues make up the data of a session, each within the limit of a request.
 	sessionValues = 8
 	mebibyte      = 1 << 20
@@ -43,17 +41,18 @@ const (
 	resident     = "resident"
 	residentEach = "resident per session"
 	readFromDisk = "read from disk"
+	sessionKB    = "data of a session"
 )
 
 var sessionSeries = []trial.Series{
 	{Name: sessionRate, Unit: "1/s"}, {Name: site.MedianTime, Unit: "ms"}, {Name: p95Time, Unit: "ms"},
 	{Name: fromFiles, Unit: "% of accesses"}, {Name: spilled, Unit: "MB/s"}, {Name: inMemory, Unit: "MB"},
 	{Name: inFiles, Unit: "MB"}, {Name: resident, Unit: "MB"}, {Name: residentEach, Unit: "kB"},
-	{Name: readFromDisk, Unit: "MB"},
+	{Name: readFromDisk, Unit: "MB"}, {Name: sessionKB, Unit: "kB", Hidden: true},
 }
 
-// sessionLoad is a number of sessions with a number of bytes each.
-type sessionLoad struct{ sessions, bytes int }
+// sessionLoad is a number of sessions with a number of bytes each, of which so many are active at once.
+type sessionLoad struct{ sessions, bytes, clients int }
 
 // bound in MiB that holds this share of the data.
 func (l sessionLoad) bound(holds float64) int {
@@ -82,6 +81,9 @@ func (l sessionLoad) measure(ctx context.Context, b site.Bench, dsn string, hold
 	if err = c.logIn(ctx, w.URL); err == nil {
 		err = c.fill(ctx)
 	}
+	if err == nil {
+		err = c.warm(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, site.CheckAlive(w))
 	}
@@ -104,6 +106,7 @@ func (l sessionLoad) measure(ctx context.Context, b site.Bench, dsn string, hold
 	f := after.since(before, turn, float64(l.bytes))
 	f[sessionRate], f[site.MedianTime], f[p95Time] = float64(len(times))/turn.Seconds(), site.Percentile(times, 0.5),
 		site.Percentile(times, 0.95)
+	f[sessionKB] = float64(l.bytes) / 1000
 	f[residentEach] = (after.resident - empty.resident) / float64(l.sessions) / 1e3
 	return f, nil
 }
@@ -116,12 +119,14 @@ type sessionSet struct {
 	transport *http.Transport
 	sessions  []*client.Session
 	versions  [][sessionValues]uint32 // of the last written value
+	documents site.Weighted           // what the users do with the values
 }
 
 func newSessionSet(l sessionLoad, seed uint64) *sessionSet {
-	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: sessionClients}
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: l.clients}
 	return &sessionSet{
-		load: l, seed: seed, transport: transport, client: client.New(client.Options{Transport: transport}),
+		load: l, seed: seed, transport: transport, documents: site.Writing(),
+		client:   client.New(client.Options{Transport: transport, RefusedShare: -1}),
 		sessions: make([]*client.Session, l.sessions), versions: make([][sessionValues]uint32, l.sessions),
 	}
 }
@@ -150,8 +155,8 @@ func (s *sessionSet) logIn(ctx context.Context, base string) error {
 
 // each session is used by one client only.
 func (s *sessionSet) each(do func(who, session int) error) error {
-	return site.AllAtOnce(sessionClients, func(who int) error {
-		for n := who; n < len(s.sessions); n += sessionClients {
+	return site.AllAtOnce(s.load.clients, func(who int) error {
+		for n := who; n < len(s.sessions); n += s.load.clients {
 			if err := do(who, n); err != nil {
 				return fmt.Errorf("session %d: %w", n+1, err)
 			}
@@ -161,7 +166,7 @@ func (s *sessionSet) each(do func(who, session int) error) error {
 }
 
 func (s *sessionSet) fill(ctx context.Context) error {
-	var room [sessionClients][]byte
+	room := make([][]byte, s.load.clients)
 	return s.each(func(who, n int) error {
 		for key := range sessionValues {
 			if err := s.put(ctx, n, key, &room[who]); err != nil {
@@ -201,21 +206,43 @@ func (s *sessionSet) get(ctx context.Context, session, key int, room *[]byte) (e
 	return nil
 }
 
-// play has the clients work for some time. It returns the latencies, sorted.
+// own are the sessions of a client: each is used by one at a time.
+func (s *sessionSet) own(who int) int {
+	return max(0, (len(s.sessions)-who+s.load.clients-1)/s.load.clients)
+}
+
+// warm up: each client does each kind of document once.
+func (s *sessionSet) warm(ctx context.Context) error {
+	return site.AllAtOnce(min(s.load.clients, len(s.sessions)), func(who int) error {
+		rng := rand.New(rand.NewPCG(s.seed, 1<<32|uint64(who)))
+		for _, op := range s.documents {
+			if err := site.Do(ctx, s.client, s.sessions[who], op, rng); err != nil {
+				return fmt.Errorf("warm up: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// play has the clients work for some time: a form is read from its session, its document posted, and the form kept
+// again. It returns the latencies, sorted.
 func (s *sessionSet) play(ctx context.Context, d time.Duration) ([]time.Duration, error) {
-	return site.BackToBack(ctx, sessionClients, d, func(who int) func() error {
-		own := (len(s.sessions) - who + sessionClients - 1) / sessionClients
-		if own <= 0 {
+	return site.BackToBack(ctx, s.load.clients, d, func(who int) func() error {
+		own := s.own(who)
+		if own == 0 {
 			return nil
 		}
 		rng := rand.New(rand.NewPCG(s.seed, uint64(who)))
 		var room []byte
 		return func() error {
-			session, read, write := who+sessionClients*rng.IntN(own), rng.IntN(sessionValues), rng.IntN(sessionValues)
-			if err := s.get(ctx, session, read, &room); err != nil {
+			n, read, write := who+s.load.clients*rng.IntN(own), rng.IntN(sessionValues), rng.IntN(sessionValues)
+			if err := s.get(ctx, n, read, &room); err != nil {
 				return err
 			}
-			return s.put(ctx, session, write, &room)
+			if err := site.Do(ctx, s.client, s.sessions[n], s.documents.Pick(rng), rng); err != nil {
+				return err
+			}
+			return s.put(ctx, n, write, &room)
 		}
 	})
 }

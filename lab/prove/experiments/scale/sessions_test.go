@@ -20,7 +20,7 @@ func TestC04_SizeIsTheReportsOrWhatTheMachineHolds(t *testing.T) {
 		l.bytes < 1 {
 		t.Errorf("full load %+v, want the claimed sessions, of at most the claimed size", l)
 	}
-	if got := (sessionLoad{100, 850_000}).bound(0.5); got != 40 {
+	if got := (sessionLoad{sessions: 100, bytes: 850_000}).bound(0.5); got != 40 {
 		t.Errorf("half of 85 MB is %d MiB", got)
 	}
 }
@@ -28,7 +28,7 @@ func TestC04_SizeIsTheReportsOrWhatTheMachineHolds(t *testing.T) {
 func TestC04_RefusesTooFewSessions(t *testing.T) {
 	e := Experiments()[3]
 	if _, err := e.Run(t.Context(), site.Bench{Users: 20}); problem.ClassOf(err) != problem.Usage ||
-		!strings.Contains(problem.HintOf(err), "--users 150") {
+		!strings.Contains(problem.HintOf(err), "--users 480") {
 		t.Error(err)
 	}
 }
@@ -36,7 +36,7 @@ func TestC04_RefusesTooFewSessions(t *testing.T) {
 // A real worker keeps what fits in memory and the rest in files; every value comes back as it was left.
 func TestSessions_InMemoryAndInFiles(t *testing.T) {
 	b, dsn := site.Bench{Serve: sitetest.Program(t)}, sitetest.FilledDatabase(t)
-	load := sessionLoad{sessions: 40, bytes: 200_000}
+	load := sessionLoad{sessions: 40, bytes: 200_000, clients: 4}
 	fits, err := load.measure(t.Context(), b, dsn, 1.15, 300*time.Millisecond, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestSessionSet_FindsWhatIsAnothers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Stop()
-	c := newSessionSet(sessionLoad{2, 8000}, 1)
+	c := newSessionSet(sessionLoad{2, 8000, 2}, 1)
 	defer c.transport.CloseIdleConnections()
 	if err := c.logIn(t.Context(), w.URL); err != nil {
 		t.Fatal(err)

@@ -16,23 +16,60 @@ import (
 )
 
 // RoundTrip is the median round trip of an empty query.
-func RoundTrip(ctx context.Context, dsn string) (time.Duration, error) {
+func RoundTrip(ctx context.Context, dsn string) (took time.Duration, err error) {
+	err = postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
+		took, err = pinged(ctx, conn)
+		return err
+	})
+	return took, err
+}
+
+func pinged(ctx context.Context, conn *pgx.Conn) (time.Duration, error) {
 	const warm, pings = 50, 201
 	var times []time.Duration
-	err := postgres.With(ctx, dsn, func(conn *pgx.Conn) error {
-		for range warm + pings {
-			began := time.Now()
-			if err := conn.Ping(ctx); err != nil {
-				return err
-			}
-			times = append(times, time.Since(began))
+	for range warm + pings {
+		began := time.Now()
+		if err := conn.Ping(ctx); err != nil {
+			return 0, err
 		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
+		times = append(times, time.Since(began))
 	}
 	return stats.Percentile(times[warm:], 0.5), nil
+}
+
+// serverOf a connection string, as it is dialled from here.
+func serverOf(dsn string) (dial func(context.Context) (net.Conn, error), err error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("read connection string: %w", err)
+	}
+	network, address := pgconn.NetworkAddress(config.Host, config.Port)
+	return func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}, nil
+}
+
+// Within is the way to the same server for programs in a network of its own, and the median round trip of an empty
+// query from there.
+func Within(ctx context.Context, n *delay.Network, dsn string) (within string, took time.Duration, err error) {
+	dial, err := serverOf(dsn)
+	if err != nil {
+		return "", 0, err
+	}
+	if within, err = WithCache(dsn, n.Forward(dial)); err != nil {
+		return "", 0, err
+	}
+	config, err := pgx.ParseConfig(within)
+	if err != nil {
+		return "", 0, fmt.Errorf("read connection string: %w", err)
+	}
+	config.DialFunc = n.Dial
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return "", 0, fmt.Errorf("connect through a network of its own: %w", err)
+	}
+	took, err = pinged(ctx, conn)
+	return within, took, errors.Join(err, conn.Close(ctx))
 }
 
 // Delayed is a path to the same server with a delay; without one there is no proxy.
@@ -40,14 +77,11 @@ func Delayed(dsn string, d time.Duration) (string, *delay.Proxy, error) {
 	if d == 0 {
 		return dsn, nil, nil
 	}
-	config, err := pgx.ParseConfig(dsn)
+	server, err := serverOf(dsn)
 	if err != nil {
-		return "", nil, fmt.Errorf("read connection string: %w", err)
+		return "", nil, err
 	}
-	network, address := pgconn.NetworkAddress(config.Host, config.Port)
-	proxy, err := delay.Listen(d, func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	})
+	proxy, err := delay.Listen(d, server)
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,96 +1,189 @@
 package slowness
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"plimsoll/erp/client"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/prove/claims"
-	"plimsoll/lab/prove/confusion"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 )
 
-// Sides, figures and bars of C56 and C57.
+// Sides, figures and bars of C56.
 const (
-	free, filled = "a core of its own", "a core that another process fills"
-	lookTime     = "time of a look-up"
+	oneThread   = "a component of one thread"
+	manyThreads = "of a thread for each processor"
+
+	documentTime = "time of a document"
+	formTime     = "time to keep and read a form"
 	busyCores    = "cores busy"
 	named        = "named"
+
 	// Users feel slowerBy; two runs of one system differ by up to notSlower.
 	slowerBy, notSlower = 1.2, 1.05
 	// looksIdle is the percentage of busy cores below which nobody takes the machine for full.
 	looksIdle = 85
+	// manyCores beside which one is little; the report's machine has 24.
+	manyCores = 8
+
+	coreWriters = 4
+	coreThink   = 200 * time.Millisecond
+	// formBytes of a value that a form keeps in its session; the worker checks and stores it.
+	formBytes = 100_000
+	// formsBeyond what one thread can do do the others ask for: two can.
+	formsBeyond = 1.2
+	formsAsking = 3 * time.Second
 )
 
-// filledCore is the experiment behind C56.
+// formUsers keep the data of their forms, so that all users together are as many as elsewhere.
+const formUsers = site.Clients - coreWriters
+
+// filledCore is the experiment behind C56: the worker, which is a component of the system, has one thread or several.
 func filledCore(b site.Bench, _ *site.Site) trial.Trial {
-	s := &stage{}
-	part := s.part(b, trial.Series{Name: lookTime, Unit: "ms"}, trial.Series{Name: busyCores, Unit: "%"},
-		trial.Series{Name: named})
-	figures := func(t confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
-		f := trial.Figures{lookTime: t.Users["desk"].MeanMS,
-			named: flag(hasFinding(d, "processors-taken-by-others") || hasFinding(d, "one-core-filled"))}
-		if d.Host != nil {
-			f[busyCores] = percentOf(d.Host.Busy)
-		}
-		return f
+	o, pace := &office{bench: b}, &formPace{}
+	part := o.part(trial.Series{Name: documentTime, Unit: "ms"}, trial.Series{Name: formTime, Unit: "ms"},
+		trial.Series{Name: busyCores, Unit: "%"}, trial.Series{Name: named},
+		trial.Series{Name: processors, Hidden: true})
+	side := func(name string, threads int) trial.Side {
+		return trial.Side{Name: name, Open: func(ctx context.Context, r *trial.Record) (trial.Turn, error) {
+			dsn, err := o.copy(ctx)
+			if err != nil {
+				return nil, err
+			}
+			d, err := newDesk(ctx, b, dsn, arrangement{users: coreWriters, threads: threads}, r.AtEnd)
+			if err != nil {
+				return nil, err
+			}
+			f, err := openForms(ctx, d.worker.URL)
+			if err != nil {
+				return nil, err
+			}
+			r.Close(f.close)
+			if threads == 1 { // it comes first
+				if err := pace.measure(ctx, f, r); err != nil {
+					return nil, err
+				}
+			}
+			return func(ctx context.Context, n int) (trial.Figures, error) {
+				return d.beside(ctx, f, pace, part.Turn, n)
+			}, nil
+		}}
 	}
-	part.Sides = []trial.Side{s.plant(free, "one-core", figures), s.plant(filled, "filled-core", figures)}
-	slower := trial.Ratio{Of: trial.At(filled, lookTime), To: trial.At(free, lookTime)}
-	busy := trial.Every{Of: trial.At(filled, busyCores), Unit: "%"}
-	isNamed := trial.Every{Of: trial.At(filled, named)}
-	part.Measured = []trial.Phrase{trial.Say("look-ups take %s where other processes fill the server's core; all "+
-		"cores together are then busy %s; the diagnosis names the cause (1: yes, 0: no): %s", slower, busy, isNamed)}
+	part.Sides = []trial.Side{side(oneThread, 1), side(manyThreads, 0)}
+	slower := trial.Ratio{Of: trial.At(oneThread, documentTime), To: trial.At(manyThreads, documentTime)}
+	forms := trial.Ratio{Of: trial.At(oneThread, formTime), To: trial.At(manyThreads, formTime)}
+	busy := trial.Every{Of: trial.At(oneThread, busyCores), Unit: "%"}
+	isNamed := trial.Every{Of: trial.At(oneThread, named)}
+	part.Measured = []trial.Phrase{trial.Say("documents take %s and forms %s where the application server has one "+
+		"thread; all cores together are then busy %s; 'plimsoll diagnose' names it (1: yes, 0: no): %s", slower, forms,
+		busy, isNamed)}
 	return trial.Trial{
-		Text:  "a server on one core, alone and with other processes that fill it",
-		Parts: []trial.Part{part}, Overhead: 2 * between,
+		Text: fmt.Sprintf("%d users post documents while %d keep the data of their forms, on an application server of "+
+			"one thread and on one of several", coreWriters, formUsers),
+		Parts: []trial.Part{part}, Overhead: officeMaking + deskMaking(2, coreWriters) + formsAsking,
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Direction: []trial.Criterion{
 			{Of: slower, Confirm: trial.AtLeast(slowerBy), Refute: trial.Below(notSlower)},
 			{Of: busy, Confirm: trial.AtMost(looksIdle), Unless: "the machine is full, and not only one core"},
 			{Of: isNamed, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
-		}, Situation: []trial.Condition{trial.Absent("what fills the core", "a component of the system itself",
-			"other programs, on the core that the server is pinned to")}},
-		Conditions: []claims.Condition{{Name: "core", Text: "all processes of the server and two other processes are " +
-			"pinned to the first core; the users are not"}},
+		}, Situation: []trial.Condition{
+			{Of: trial.Every{Of: trial.At(oneThread, processors), As: processors}, Report: "24",
+				Met: trial.AtLeast(manyCores)},
+			site.AtWork(coreWriters+formUsers, "40 jobs")}},
+		Conditions: []claims.Condition{officeCondition(coreThink), {Name: "component", Text: fmt.Sprintf("the ERP's "+
+			"application server with one thread for its code (GOMAXPROCS=1): it executes the documents, and keeps "+
+			"forms of %d kB in the sessions, of which is asked for %.0f %% of what one thread can do", formBytes/1000,
+			100*formsBeyond)}},
 	}
 }
 
-// Sides and bars of C57.
-const (
-	alone, aloneFar, crowd = "one user", "one user, slow network", "with many others"
-	// claimedSlow is the claim's 30 %.
-	claimedSlow = 1.3
-	// The band around it.
-	slowLow, slowHigh = 1.15, 1.5
-)
+// beside posts documents while others keep forms and 'plimsoll diagnose' looks on.
+func (d *desk) beside(ctx context.Context, forms *forms, pace *formPace, length time.Duration, n int) (trial.Figures,
+	error) {
+	var kept []time.Duration
+	documents, found, err := d.watched(ctx, length, coreThink, n,
+		func(ctx context.Context, length time.Duration) (found *diagnose.Diagnosis, err error) {
+			err = site.AllAtOnce(2, func(who int) (err error) {
+				if who == 0 {
+					kept, err = forms.play(ctx, length, pace.think)
+				} else {
+					found, err = d.diagnosed(ctx, length)
+				}
+				return err
+			})
+			return found, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	f := trial.Figures{documentTime: site.Mean(documents), formTime: site.Mean(kept), named: 0,
+		processors: float64(runtime.NumCPU())}
+	if found.Host != nil && found.Host.Full != nil {
+		f[named] = flag(hasFinding(found, "one-core-filled") && found.Host.Full.PID == d.worker.PID)
+	}
+	busyOf(f, found)
+	return f, nil
+}
 
-// oneUserAlone is the experiment behind C57.
-func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
-	s := &stage{}
-	part := s.part(b, trial.Series{Name: stepTime, Unit: "ms"}, trial.Series{Name: busyCores, Unit: "%"})
-	figures := func(t confusion.Trial, d *diagnose.Diagnosis) trial.Figures {
-		f := roundTripFigures(t, d)
-		if d.Host != nil {
-			f[busyCores] = percentOf(d.Host.Busy)
+// formPace is how long the users of forms think, so that they ask for more than one thread can do.
+type formPace struct{ think time.Duration }
+
+func (p *formPace) measure(ctx context.Context, f *forms, r *trial.Record) error {
+	times, err := f.play(ctx, formsAsking, 0)
+	if err != nil {
+		return err
+	}
+	capacity := float64(len(times)) / formsAsking.Seconds()
+	p.think = time.Duration(formUsers / (formsBeyond * capacity) * float64(time.Second))
+	r.Condition("capacity of one thread", fmt.Sprintf("%.0f forms kept and read a second", capacity))
+	return nil
+}
+
+// forms are users who keep the data of a form in their sessions and read it back.
+type forms struct {
+	client    *client.Client
+	transport *http.Transport
+	sessions  []*client.Session
+	value     []byte // JSON
+}
+
+func openForms(ctx context.Context, base string) (*forms, error) {
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: formUsers}
+	f := &forms{client: client.New(client.Options{Transport: transport}), transport: transport,
+		value: []byte(`"` + strings.Repeat("form data ", formBytes/10) + `"`)}
+	for n := range formUsers {
+		// The first login of a warehouse leaves its lists in the session, beside which there is no room for a form.
+		first, err := f.client.Login(ctx, base, client.UserCode(1+n))
+		if err == nil {
+			err = f.client.Logout(ctx, first)
 		}
-		return f
+		if err != nil {
+			return nil, err
+		}
+		session, err := f.client.Login(ctx, base, client.UserCode(1+n))
+		if err != nil {
+			return nil, err
+		}
+		f.sessions = append(f.sessions, session)
 	}
-	part.Sides = []trial.Side{s.plant(alone, "alone", figures), s.plant(aloneFar, "alone+slow-network", figures),
-		s.plant(crowd, "heavy-workload", figures)}
-	slow := trial.Ratio{Of: trial.At(aloneFar, stepTime), To: trial.At(alone, stepTime)}
-	full := trial.Ratio{Of: trial.At(crowd, stepTime), To: trial.At(alone, stepTime)}
-	idle := trial.Every{Of: trial.At(aloneFar, busyCores), Unit: "%"}
-	busy := trial.Every{Of: trial.At(crowd, busyCores), Unit: "%"}
-	part.Measured = []trial.Phrase{trial.Say("time of an operation against one user alone: %s through a slow "+
-		"network, cores busy %s; %s with many others, cores busy %s", slow, idle, full, busy)}
-	return trial.Trial{
-		Text:  "one user on a good system, on a slow one, and on a full one",
-		Parts: []trial.Part{part}, Overhead: 2 * between,
-		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Direction: []trial.Criterion{
-			{Of: idle, Confirm: trial.Below(looksIdle), Refute: trial.AtLeast(looksIdle)},
-			{Of: full, Confirm: trial.AtLeast(claimedSlow)},
-			{Of: busy, Confirm: trial.AtLeast(looksIdle), Unless: "the other users do not fill the machine"},
-		}, Situation: []trial.Condition{trial.Absent("the job", "of an application, over its own network",
-			"an operation of four round trips")}}.Times(slow, slowLow, slowHigh),
-		Conditions: []claims.Condition{{Name: "operation", Text: "four round trips: begin, read for update, change, " +
-			"commit"}},
-	}
+	return f, nil
+}
+
+func (f *forms) close() { f.transport.CloseIdleConnections() }
+
+func (f *forms) play(ctx context.Context, length, think time.Duration) ([]time.Duration, error) {
+	return site.Thinking(ctx, len(f.sessions), length, think, func(who int) func() error {
+		var room []byte
+		return func() (err error) {
+			if err = f.client.Keep(ctx, f.sessions[who], "form", f.value); err == nil {
+				room, err = f.client.Kept(ctx, f.sessions[who], "form", room[:0])
+			}
+			return err
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package slowness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -26,6 +27,8 @@ const (
 // stage is the server of a part; its sides are plants.
 type stage struct {
 	*confusion.Stage
+	// options of it, besides those that every stage has.
+	options confusion.Options
 }
 
 // read makes figures of a trial.
@@ -36,8 +39,10 @@ func (s *stage) part(b site.Bench, series ...trial.Series) trial.Part {
 	length := b.Turn(turn)
 	return trial.Part{Rounds: b.Rounds(rounds), Turn: length, Between: between, Series: series,
 		Open: func(ctx context.Context, r *trial.Record) (err error) {
-			s.Stage, err = confusion.OpenStage(ctx, confusion.Options{Clusters: b.Clusters, Duration: length,
-				Spec: cluster.Spec{Engine: b.Engine, Memory: "512MB", SocketOnly: true}})
+			o := s.options
+			o.Clusters, o.Spec = b.Clusters, cluster.Spec{Engine: b.Engine, Memory: "512MB", SocketOnly: true}
+			o.Duration = cmp.Or(o.Duration, length)
+			s.Stage, err = confusion.OpenStage(ctx, o)
 			if err != nil {
 				return err
 			}

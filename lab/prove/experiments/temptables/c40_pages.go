@@ -46,7 +46,9 @@ func (l queryLoop) on(v site.Variant) string { return v.Name + ", " + l.name }
 // Figures of C40.
 const (
 	waitTime = "waits"
+	waitEach = "waits of a loop"
 	loopRate = "loops"
+	loopTime = "time of a loop"
 )
 
 // capacities of engines: loops a second of the slowest one without a pause.
@@ -73,16 +75,17 @@ func (c capacities) measure(ctx context.Context, s *site.Site, r *trial.Record) 
 // systemPages is the experiment behind C40, with a verdict for each engine.
 func systemPages(b site.Bench, s *site.Site) trial.Trial {
 	part := trial.Part{Rounds: b.Rounds(c40Rounds), Turn: b.Turn(c40Turn),
-		Series: []trial.Series{{Name: waitTime, Unit: "s in 30 s"}, {Name: loopRate, Unit: "1/s"},
-			{Name: peakWaits, Unit: "sessions"}, trial.BusySeries}}
+		Series: []trial.Series{{Name: waitTime, Unit: "s in 30 s"}, {Name: waitEach, Unit: "ms"},
+			{Name: loopRate, Unit: "1/s"}, {Name: peakWaits, Unit: "sessions"}, trial.BusySeries}}
 	capacity := capacities{}
 	part.Open = func(ctx context.Context, r *trial.Record) error { return capacity.measure(ctx, s, r) }
 	say := "waits in 30 s: "
 	for _, v := range []site.Variant{site.Stock, site.Ours} {
 		for _, loop := range queryLoops {
 			part.Sides = append(part.Sides, loopSide(s, v, loop, part.Turn, capacity))
-			part.Measured = append(part.Measured, trial.Say(say+"%s: %s s at %s loops/s", loop.on(v),
+			part.Measured = append(part.Measured, trial.Say(say+"%s: %s s, %s ms a loop, at %s loops/s", loop.on(v),
 				trial.Spread{Of: trial.At(loop.on(v), waitTime), Format: "%.2f"},
+				trial.Median{Of: trial.At(loop.on(v), waitEach), Format: "%.3f"},
 				trial.Median{Of: trial.At(loop.on(v), loopRate), Format: "%.0f"}))
 			say = ""
 		}
@@ -210,5 +213,6 @@ func waits(ctx context.Context, e *site.Engines, v site.Variant, p play) (trial.
 	if err != nil || len(seen.looks) == 0 {
 		return nil, err
 	}
-	return trial.Figures{waitTime: seen.average() * c40Against, loopRate: done.tps, peakWaits: seen.peak(peakOver)}, nil
+	return trial.Figures{waitTime: seen.average() * c40Against, waitEach: 1000 * seen.average() / done.tps,
+		loopRate: done.tps, loopTime: done.loop(), peakWaits: seen.peak(peakOver)}, nil
 }

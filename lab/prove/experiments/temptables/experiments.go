@@ -15,7 +15,7 @@ func Experiments() []site.Experiment {
 		{Claim: "C12", On: site.BothFlavours(), Declare: memoryCatalogRows},
 		{Claim: "C40", On: site.BothFlavours(), Declare: systemPages},
 		{Claim: "C41", On: site.BothFlavours(c41Settings...), Declare: endingSession},
-		{Claim: "C42", On: site.BothFlavours(), Declare: drilledWaits},
+		{Claim: "C42", On: site.BothFlavours(c42Settings...), Declare: drilledWaits},
 		{Claim: "C43", On: site.BothFlavours(), Declare: settingOffAndOn},
 		{Claim: "C44", On: site.BothFlavours(c41Settings...), Declare: endingControl},
 		{Claim: "C45", On: site.BothFlavours(), Declare: waitsBegin},

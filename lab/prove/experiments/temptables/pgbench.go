@@ -127,6 +127,14 @@ func readPlayed(report string) (p played, err error) {
 	return p, nil
 }
 
+// loop is the time of all commands of a script, in ms: without what a client waits for its next one at a rate.
+func (p played) loop() (ms float64) {
+	for _, c := range p.commands {
+		ms += c.ms
+	}
+	return ms
+}
+
 // latencyOf the first command that begins with these words; 0 if there is none.
 func (p played) latencyOf(words string) float64 {
 	for _, c := range p.commands {

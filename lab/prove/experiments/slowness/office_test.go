@@ -1,0 +1,80 @@
+package slowness
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"plimsoll/lab/prove/delay"
+	"plimsoll/lab/prove/experiments/site"
+	"plimsoll/lab/prove/experiments/sitetest"
+)
+
+// ended are ends that a test makes at its own end, the last first.
+func ended(t *testing.T) func(func() error) {
+	var ends []func() error
+	t.Cleanup(func() {
+		for _, end := range slices.Backward(ends) {
+			if err := end(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return func(end func() error) { ends = append(ends, end) }
+}
+
+// A desk apart reaches its database through the network alone, each round trip after the delay; a diagnosis of a
+// process of its own looks on, and sees the worker as what it is: a process like others.
+func TestDesk_InANetworkOfItsOwn(t *testing.T) {
+	if why := delay.Impossible(); why != "" {
+		t.Skipf("NOT TESTED: cannot be had here, because %s", why)
+	}
+	const slow = time.Millisecond
+	b := site.Bench{Serve: sitetest.Program(t)}
+	d, err := newDesk(t.Context(), b, sitetest.FilledDatabase(t), arrangement{users: 1, apart: true, delay: slow},
+		ended(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.trip < slow {
+		t.Errorf("a round trip takes %s, less than its delay", d.trip)
+	}
+	times, found, err := d.watched(t.Context(), time.Second, 0, 1, d.diagnosed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// begin, statements, commit
+	if least := 3 * slow; len(times) == 0 || times[0] < least || found.LastedS <= 0 || found.Host == nil {
+		t.Errorf("documents took %v, at least %s; diagnosis %+v", times, least, found)
+	}
+}
+
+// A worker of one thread does all that is asked of it, and its forms come back.
+func TestDesk_OfOneThread(t *testing.T) {
+	b := site.Bench{Serve: sitetest.Program(t)}
+	d, err := newDesk(t.Context(), b, sitetest.FilledDatabase(t), arrangement{users: 1, threads: 1}, ended(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := openForms(t.Context(), d.worker.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	times, err := f.play(t.Context(), 100*time.Millisecond, 0)
+	if err != nil || len(times) < formUsers {
+		t.Errorf("%d forms of %d users, %v", len(times), formUsers, err)
+	}
+	back, err := f.client.Kept(t.Context(), f.sessions[0], "form", nil)
+	if err != nil || string(back) != string(f.value) {
+		t.Errorf("%d bytes came back of %d, %v", len(back), len(f.value), err)
+	}
+	figures, err := d.beside(t.Context(), f, &formPace{think: time.Millisecond}, time.Second, 1)
+	if err = errors.Join(err, site.CheckAlive(d.worker)); err != nil {
+		t.Fatal(err)
+	}
+	if figures[documentTime] <= 0 || figures[formTime] <= 0 || figures[processors] < 1 {
+		t.Errorf("figures %v", figures)
+	}
+}
