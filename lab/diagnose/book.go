@@ -342,9 +342,9 @@ func nonEmpty(texts ...string) string {
 }
 
 // normalizedText is a statement without its values, so that equal statements add up and a report holds no user data;
-// its beginning, if it is long.
+// its beginning, if it is long, and of long lists, too.
 func normalizedText(sql string) string {
-	sql = sqltext.WithoutValues(sql)
+	sql = shortLists(sqltext.WithoutValues(sql))
 	if r := []rune(sql); len(r) > statementWidth {
 		sql = string(r[:statementWidth-1]) + "…"
 	}

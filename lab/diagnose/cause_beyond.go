@@ -12,10 +12,11 @@ import (
 	"plimsoll/lab/diagnose/statement"
 )
 
-// callsAtMost of a statement: where they are not counted, each transaction is one; nil: not known.
+// callsAtMost of a statement, and of those whose samples are its own; where they are not counted, each transaction is
+// one; nil: not known.
 func (m *measured) callsAtMost(l *statement.Account) *float64 {
 	if l.Calls != nil {
-		return l.Calls
+		return new(max(*l.Calls, m.alikeOf(l.Text).calls))
 	}
 	if perS := m.transactions(); perS != nil {
 		return new(*perS * m.ledger.ObservedS)

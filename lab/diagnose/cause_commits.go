@@ -73,12 +73,8 @@ func (b *book) waitedIn(class waits.Class) amounts {
 // callsPerS of a statement, as the server counts it; else its part of all transactions, by its part of the commits'
 // waits.
 func (m *measured) callsPerS(text string, seconds float64, waited amounts) (rate float64, counted bool) {
-	for i := range m.statements {
-		l := &m.statements[i]
-		if l.Calls != nil && m.inside.Totals != nil && m.inside.Totals.LastedS > 0 && matched(l.Text) == matched(text) {
-			rate += *l.Calls / m.inside.Totals.LastedS
-			counted = true
-		}
+	if calls := m.alikeOf(text).calls; calls > 0 && m.inside.Totals != nil && m.inside.Totals.LastedS > 0 {
+		rate, counted = calls/m.inside.Totals.LastedS, true
 	}
 	if perS := m.transactions(); !counted && perS != nil {
 		all := 0.0

@@ -87,7 +87,9 @@ func (m *measured) workersWaited(names ...[]string) map[string]amounts {
 }
 
 // accountOf a statement of the samples; nil: it has none.
-func (m *measured) accountOf(sampled string) *statement.Account { return m.ledgerOf(matched(sampled)) }
+func (m *measured) accountOf(sampled string) *statement.Account {
+	return m.ledgerOf(wholeKey(matched(sampled), m.statements))
+}
 
 // launchedEach are the workers that a call started, as PostgreSQL 18 counts them.
 func launchedEach(l *statement.Account) (each float64, known bool) {

@@ -62,13 +62,15 @@ func (m *measured) plannedOutside(f *Finding) (found bool) {
 	for i := range m.statements {
 		l := &m.statements[i]
 		outside := m.outsideExecution(l)
-		if outside == 0 {
+		own := m.sampledAs(l.Text)
+		if outside == 0 || slices.Contains(f.explains, own[0]) { // with those that are alike it is one
 			continue
 		}
 		sum += outside
-		f.explains = append(f.explains, m.sampledAs(l.Text)...)
+		f.explains = append(f.explains, own...)
+		all := m.alikeOf(l.Text)
 		line := fmt.Sprintf("%.2f ms of each of %.0f calls are before or after its execution, which takes %.2f ms: %s",
-			1000*outside / *l.Calls, *l.Calls, *l.MeanMS, normalizedText(l.Text))
+			1000*outside/all.calls, all.calls, 1000*all.executionS/all.calls, normalizedText(l.Text))
 		if outside > largest {
 			largest = outside
 			f.Evidence = append([]string{line}, append(m.remarksOn(m.sampledAs(l.Text)[0]), f.Evidence...)...)
@@ -121,9 +123,10 @@ func (m *measured) outsideExecution(l *statement.Account) float64 {
 	}
 	part := min(1, m.ledger.ObservedS/t.LastedS)
 	each := m.ledger.ObservedS / float64(m.ledger.Samples)
-	outside := sampled - l.S*part
+	all := m.alikeOf(l.Text)
+	outside := sampled - all.executionS*part
 	if outside < half*sampled || outside < errors*math.Sqrt(sampled*each) ||
-		1000*outside < planningLeast.Value**l.Calls*part {
+		1000*outside < planningLeast.Value*all.calls*part {
 		return 0
 	}
 	return outside

@@ -129,14 +129,82 @@ func TestLocksBetweenStatements_ThatNoLookMet(t *testing.T) {
 		active(3, lockWait, other), work)}.check(t)
 }
 
-// A list of values is one statement, however many they are and however the server shortens it.
+// A list of two values or more is one list, however many they are, and however the server or a sample shortens it. What
+// stands behind it tells statements apart, as far as it is there.
 func TestMatched_Lists(t *testing.T) {
-	sample := matched("SELECT n FROM t WHERE id IN (3, 17, 27, 37, 47, 57, 67…")
-	for text, want := range map[string]bool{"SELECT n FROM t WHERE id IN ($1, $2, $3, $4, $5, $6)": true,
-		"SELECT n FROM t WHERE id IN ($1, …)": true, "SELECT n FROM t WHERE id IN ($1, $2)": false,
-		"SELECT n FROM t WHERE id IN ($1)": false} {
-		if got := matched(text) == sample; got != want {
-			t.Errorf("%s: %q and %q", text, matched(text), sample)
+	const begin = "SELECT n FROM t WHERE id IN "
+	for _, sample := range []string{begin + "(3, 17, 27, 37, 47, 57, 67…", begin + "(3, 17, 27,", begin + "(-3, 17",
+		begin + "( 3 , 17 , …"} {
+		for text, want := range map[string]bool{begin + "($1, $2, $3, $4, $5, $6)": true, begin + "($1, …)": true,
+			begin + "($1, $2)": true, begin + "($1)": false, begin + "($1, …) ORDER BY n": true,
+			begin + "(SELECT 1)": false, "SELECT n FROM t": false} {
+			if got := sameStatement(matched(sample), matched(text)); got != want {
+				t.Errorf("%s and %s: %q and %q", sample, text, matched(text), matched(sample))
+			}
 		}
+	}
+	for _, texts := range [][2]string{
+		{begin + "(1, 2, 3, 4, 5) AND lower(name) = 'x'", begin + "(1, 2, 3, 4, 5) AND name = 'x'"},
+		{begin + "(1, 2, 3, 4, 5)", begin + "(1, 2, 3, 4, 5) ORDER BY n LIMIT 1"},
+		{"SELECT ARRAY[1, 2, 3, 4, 5] FROM a", "SELECT ARRAY[1, 2, 3, 4, 5] FROM b"},
+	} {
+		if sameStatement(matched(texts[0]), matched(texts[1])) {
+			t.Errorf("%s and %s are one", texts[0], texts[1])
+		}
+	}
+	if got, want := normalizedText(begin+"(1, 2, -3) AND ARRAY[$1, $2] && tags"),
+		begin+"(?, …) AND ARRAY[$?, …] && tags"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Samples of statements that differ behind a list are each one's own; those of one that was cut within its list are of
+// the costliest that begins so.
+func TestSampledAs_BehindALongList(t *testing.T) {
+	const begin = "SELECT n FROM t WHERE id IN "
+	values := "(1" + strings.Repeat(", 22", 60)
+	m := plant(func(m *measured) {
+		m.statements = []statement.Account{{Text: begin + "($1, …) AND a = $2", S: 5, Calls: new(10.0)},
+			{Text: begin + "($1, …) AND b = $2", S: 1, Calls: new(20.0)}}
+	}, nil, active(1, "", begin+values+") AND a = 7"), active(2, "", begin+values+") AND b = 7"),
+		active(3, "", begin+values))
+	for text, want := range map[string][]string{
+		begin + "($1, …) AND a = $2": {begin + "(?, …", begin + "(?, …) AND a = ?"},
+		begin + "($1, …) AND b = $2": {begin + "(?, …) AND b = ?"},
+	} {
+		if got := slices.Sorted(slices.Values(m.sampledAs(text))); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if l := m.accountOf(begin + "(?, …"); l == nil || l.S != 5 {
+		t.Errorf("the cut one has the ledger %+v", l)
+	}
+}
+
+// What the samples cannot tell apart - lists of other lengths, other roles - is counted together: neither planning nor
+// work beyond the rows is what the calls of one of them leave over.
+func TestAlike_AreCountedTogether(t *testing.T) {
+	list := func(n int) string { return "SELECT n FROM t WHERE id IN ($1" + strings.Repeat(", $2", n-1) + ")" }
+	m := plant(func(m *measured) {
+		m.inside.Totals = &statement.Totals{LastedS: 10}
+		for n := 2; n < 12; n++ {
+			m.statements = append(m.statements, statement.Account{Text: list(n), Calls: new(4000.0), S: 1.5,
+				MeanMS: new(0.375), Tables: []string{"public.t"}})
+		}
+	}, nil, active(1, "", list(3)), active(2, "", list(7)))
+	var f Finding
+	if m.plannedOutside(&f) {
+		t.Errorf("planning is %q", f.Evidence)
+	}
+	if e := m.excessOf(&m.statements[0]); e == nil || e.calls != 40_000 {
+		t.Errorf("excess %+v, want that of all 40,000 calls", e)
+	}
+	m.byAlike = nil
+	for i := range m.statements {
+		m.statements[i].S, m.statements[i].MeanMS = 0.1, new(0.025)
+	}
+	m.statements = m.statements[:2]
+	if !m.plannedOutside(&f) || priceOf(f) > 1 || len(f.Evidence) != 1 {
+		t.Errorf("of calls that take far longer than their execution: %+v", f)
 	}
 }

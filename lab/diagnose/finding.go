@@ -85,6 +85,7 @@ type measured struct {
 	inside               statement.Inside
 	statements           []statement.Account // with their samples
 	byMatch              map[string][]string // statements of the samples
+	byAlike              map[string]alike
 	plans                []*plan.Plan
 	changes              []plan.Change
 	remarks              []remark

@@ -83,7 +83,7 @@ func (b *book) costliest(most int) []Part {
 func (d *Diagnosis) PlanOf(statement string) *plan.Plan {
 	key := matched(statement)
 	for _, p := range d.Plans {
-		if matched(p.Statement) == key {
+		if sameStatement(matched(p.Statement), key) {
 			return p
 		}
 	}
@@ -111,17 +111,51 @@ const matchWidth = 150
 
 var placeholders = strings.NewReplacer("$?", "?", "-?", "?", "+?", "?", "( ", "(", " )", ")", " ,", ",")
 
-// valueList of a text: those with other values, or more of them, are one statement.
-var valueList = regexp.MustCompile(`(?i)(\bin ?\(|\barray ?\[)\?(?:(?:, ?\?){4}.*|, ?….*)$`)
+const value = `[-+]? ?\$?\?`
+
+// valueList of a text: one with other values, or more of them, is the same list. PostgreSQL 18 keeps the first of two
+// values or more. A list that does not end is where the server cut the text.
+var valueList = regexp.MustCompile(`(?i)(\bin ?\( ?|\barray ?\[ ?)(` + value + `)(?: ?, ?(?:` + value +
+	`|…))+ ?(?:([)\]])|,? ?…?$)`)
+
+// listGoesOn ends a text that was cut within its list.
+const listGoesOn = ", …"
+
+// shortLists makes the lists of a text without values as long as any other.
+func shortLists(text string) string { return valueList.ReplaceAllString(text, "$1$2"+listGoesOn+"$3") }
 
 // matched is what a statement has in common whether a sample, the server's counters or its log show it.
 func matched(text string) string {
-	text = placeholders.Replace(strings.TrimRight(sqltext.WithoutValues(text), "; …"))
-	text = valueList.ReplaceAllString(text, "$1?")
+	text = placeholders.Replace(strings.TrimRight(sqltext.WithoutValues(text), "; "))
+	if text = shortLists(text); !strings.HasSuffix(text, listGoesOn) {
+		text = strings.TrimRight(text, "; …")
+	}
 	if r := []rune(text); len(r) > matchWidth {
 		text = string(r[:matchWidth])
 	}
 	return text
+}
+
+// sameStatement says so of two that are matched: what stands behind the list in which one of them was cut is not known.
+func sameStatement(a, b string) bool {
+	begins := func(cut, whole string) bool {
+		return strings.HasSuffix(cut, listGoesOn) && strings.HasPrefix(whole, cut)
+	}
+	return a == b || begins(a, b) || begins(b, a)
+}
+
+// wholeKey of a statement that may be cut within a list: that of the costliest of these that begin so.
+func wholeKey(key string, all []statement.Account) string {
+	if !strings.HasSuffix(key, listGoesOn) {
+		return key
+	}
+	whole, most := key, -1.0
+	for i := range all {
+		if l := &all[i]; l.S > most && (l.Nested == nil || !*l.Nested) && sameStatement(key, matched(l.Text)) {
+			whole, most = matched(l.Text), l.S
+		}
+	}
+	return whole
 }
 
 // sampledAs are the statements of the samples that are this one.
@@ -129,10 +163,30 @@ func (m *measured) sampledAs(text string) (all []string) {
 	if m.byMatch == nil {
 		m.byMatch = map[string][]string{}
 		for _, one := range parts(m.book.texts(), len(m.book.texts())) {
-			m.byMatch[matched(one.Name)] = append(m.byMatch[matched(one.Name)], one.Name)
+			key := wholeKey(matched(one.Name), m.statements)
+			m.byMatch[key] = append(m.byMatch[key], one.Name)
 		}
 	}
-	return m.byMatch[matched(text)]
+	return m.byMatch[wholeKey(matched(text), m.statements)]
+}
+
+// alike is what the server counted of statements that the samples cannot tell apart.
+type alike struct{ calls, executionS float64 }
+
+// alikeOf a statement: those of other roles and databases, and with longer lists. Their samples are one.
+func (m *measured) alikeOf(text string) alike {
+	if m.byAlike == nil {
+		m.byAlike = map[string]alike{}
+		for _, l := range slices.Concat(m.statements, m.inside.Others()) {
+			if l.Calls == nil || l.Nested != nil && *l.Nested {
+				continue
+			}
+			key := matched(l.Text)
+			one := m.byAlike[key]
+			m.byAlike[key] = alike{one.calls + *l.Calls, one.executionS + l.S}
+		}
+	}
+	return m.byAlike[wholeKey(matched(text), m.statements)]
 }
 
 // addStatements to the measured: the ledgers, with what their samples waited for.

@@ -101,7 +101,7 @@ func (w *watch) askFor(ctx context.Context, conn *pgx.Conn, top []Part, ledgers 
 	wanted := map[string]bool{}
 	for _, one := range top {
 		if one.Share >= noteFrom.Value && !unplanned(one.Name) {
-			wanted[matched(one.Name)] = true
+			wanted[wholeKey(matched(one.Name), ledgers)] = true
 		}
 	}
 	for _, q := range w.planned.questions {
@@ -113,7 +113,7 @@ func (w *watch) askFor(ctx context.Context, conn *pgx.Conn, top []Part, ledgers 
 	}
 	var role, text string
 	if _, err = pgx.ForEachRow(rows, []any{&role, &text}, func() error {
-		if key := matched(text); wanted[key] {
+		if key := wholeKey(matched(text), ledgers); wanted[key] {
 			delete(wanted, key)
 			w.planned.questions = append(w.planned.questions, plan.Question{Key: key, Text: text, Role: role})
 		}

@@ -143,6 +143,9 @@ type Inside struct {
 	others    []Account // beyond those that are kept, for who else reads a table: at most othersMost
 }
 
+// Others that were counted, beyond those that are kept.
+func (in *Inside) Others() []Account { return in.others }
+
 // Accounts that are kept, of statements that clients sent and of those within others.
 const (
 	ledgersMost = 12

@@ -26,7 +26,17 @@ type object struct {
 	Named, Name, Kind, Object, Events, Function, Detail string
 
 	Owner uint32 // the role that a policy does not concern; 0: none
+	// Kept says that a materialized view is between the name and the table, which only its refresh reads.
+	Kept bool
+	// Roles that a policy concerns, of those that send statements.
+	Roles []int64
 }
+
+// Bounds of what one name stands for: relations of that name, and tables below them.
+const (
+	namesakesMost = 20
+	belowMost     = 300
+)
 
 // textMost characters of a statement are read.
 const textMost = 20_000
@@ -165,14 +175,18 @@ func (in *Inside) uses(ctx context.Context, conn *pgx.Conn) error {
 			maps.Copy(words, l.words)
 		}
 	}
-	found, err := conn.Query(ctx, objectsSQL, slices.Sorted(maps.Keys(words)))
+	roles := []int64{}
+	for _, l := range in.Accounts {
+		roles = append(roles, int64(l.key.role))
+	}
+	found, err := conn.Query(ctx, objectsSQL, slices.Sorted(maps.Keys(words)), namesakesMost, belowMost, roles)
 	if err != nil {
 		return err
 	}
 	var all []object
 	var o object
 	if _, err = pgx.ForEachRow(found, []any{&o.Named, &o.Name, &o.Kind, &o.Object, &o.Events, &o.Function, &o.Owner,
-		&o.Detail}, func() error {
+		&o.Detail, &o.Kept, &o.Roles}, func() error {
 		o.Detail = sqltext.WithoutValues(o.Detail)
 		all = append(all, o)
 		return nil
@@ -195,6 +209,11 @@ func callsIt(text, function string) bool {
 	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(function) + `"?\s*\(`).MatchString(text)
 }
 
+// concerns says whether a policy is checked for a role.
+func (o object) concerns(role uint32) bool {
+	return role == 0 || role != everything && role != o.Owner && slices.Contains(o.Roles, int64(role))
+}
+
 // apply what runs when the statement uses its tables.
 func (in *Inside) apply(l *Account, all []object) {
 	does := func(events string) bool {
@@ -204,7 +223,7 @@ func (in *Inside) apply(l *Account, all []object) {
 	}
 	by := map[string]string{} // functions
 	for _, o := range all {
-		if !l.words[o.Named] {
+		if !l.words[o.Named] || o.Kept && !l.words["refresh"] {
 			continue
 		}
 		switch {
@@ -222,7 +241,7 @@ func (in *Inside) apply(l *Account, all []object) {
 			if o.Detail == "for each row" {
 				l.EachRow = append(l.EachRow, Runs{o.Kind, o.Object, o.Name, o.Function})
 			}
-		case o.Kind == "policy" && does(o.Events) && l.role != everything && (l.role == 0 || l.role != o.Owner):
+		case o.Kind == "policy" && does(o.Events) && o.concerns(l.role):
 			l.Policies = append(l.Policies, fmt.Sprintf("%s of %s: %s", o.Object, o.Name, o.Detail))
 			for _, function := range strings.Fields(o.Function) {
 				by[function] = "policy " + o.Object

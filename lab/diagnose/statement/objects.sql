@@ -2,34 +2,56 @@
 -- reads or writes them: triggers, row security policies, and the functions that both call; functions in checks, in the
 -- expressions of indexes, in defaults and generated columns. A table comes with its partitions. Then functions that
 -- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction. A
--- table comes with the view that adds it up, and says whether it is foreign.
-WITH RECURSIVE used AS (
-    (SELECT c.oid, c.relname::text AS named, 0::oid AS sums
+-- table comes with the view that adds it up, and says whether it is foreign, and whether a materialized view is between.
+--
+-- Bounds: of relations with the same name, and of what is below a name, those with most traffic ($2 and $3); a name
+-- alone does not tell the schema, and a table may have ten thousand partitions. Views can be below each other in a
+-- circle, which UNION ends. The text of a view's rule is read once for each name, though it depends on each column.
+WITH RECURSIVE here AS (
+    SELECT c.oid, c.relname::text AS named, row_number() OVER (PARTITION BY c.relname ORDER BY
+        pg_stat_get_tuples_returned(c.oid) + pg_stat_get_tuples_fetched(c.oid) + pg_stat_get_tuples_inserted(c.oid)
+        + pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) DESC, c.oid) AS place
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-        AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_' LIMIT 300)
-    UNION SELECT o.oid, u.named, o.sums FROM used u CROSS JOIN LATERAL (
-        SELECT d.refobjid AS oid, CASE WHEN v.relkind = 'v' AND r.ev_action::text ~ ':has(Aggs|WindowFuncs) true'
-            THEN v.oid ELSE u.sums END AS sums
-        FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass
-            AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> u.oid
-            JOIN pg_class v ON v.oid = r.ev_class WHERE r.ev_class = u.oid
-        UNION ALL SELECT inhrelid, u.sums FROM pg_inherits WHERE inhparent = u.oid
+        AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_'
+), used AS (
+    SELECT oid, named, 0::oid AS sums, false AS kept FROM here WHERE place <= $2::int8
+    UNION SELECT o.oid, u.named, o.sums, o.kept FROM used u CROSS JOIN LATERAL (
+        SELECT d.oid, CASE WHEN r.adds THEN u.oid ELSE u.sums END AS sums, u.kept OR r.kept AS kept
+        FROM (
+            SELECT w.oid, v.relkind = 'm' AS kept, v.relkind = 'v' AND
+                (strpos(w.ev_action::text, ':hasAggs true') > 0 OR
+                strpos(w.ev_action::text, ':hasWindowFuncs true') > 0) AS adds
+            FROM pg_rewrite w JOIN pg_class v ON v.oid = w.ev_class WHERE w.ev_class = u.oid OFFSET 0
+        ) r CROSS JOIN LATERAL (
+            SELECT DISTINCT refobjid AS oid FROM pg_depend WHERE classid = 'pg_rewrite'::regclass AND objid = r.oid
+                AND refclassid = 'pg_class'::regclass AND refobjid <> u.oid
+        ) d
+        UNION ALL SELECT inhrelid, u.sums, u.kept FROM pg_inherits WHERE inhparent = u.oid
     ) o
-), tables AS (
-    SELECT u.named, u.sums, c.oid, n.nspname || '.' || c.relname AS name, c.relowner, c.relrowsecurity,
+), bounded AS (
+    SELECT * FROM used LIMIT 20000
+), placed AS (
+    SELECT b.*, row_number() OVER (PARTITION BY b.named ORDER BY pg_stat_get_tuples_returned(b.oid)
+        + pg_stat_get_tuples_fetched(b.oid) + pg_stat_get_tuples_inserted(b.oid) + pg_stat_get_tuples_updated(b.oid)
+        + pg_stat_get_tuples_deleted(b.oid) DESC, b.oid) AS place FROM bounded b
+), tables AS MATERIALIZED (
+    SELECT u.named, u.sums, u.kept, c.oid, n.nspname || '.' || c.relname AS name, c.relowner, c.relrowsecurity,
         c.relforcerowsecurity, c.relkind
-    FROM used u JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind <> 'v'
+    FROM placed u JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind <> 'v' AND u.place <= $3::int8
 )
 SELECT named, name, 'table' AS kind, coalesce((SELECT relname::text FROM pg_class WHERE oid = sums), '') AS object,
-    CASE relkind WHEN 'f' THEN 'foreign' ELSE '' END AS events, '' AS function, 0::oid AS owner, '' AS detail
-FROM tables
+    CASE relkind WHEN 'f' THEN 'foreign' ELSE '' END AS events, '' AS function, 0::oid AS owner, '' AS detail, kept,
+    '{}'::int8[] AS roles
+FROM tables WHERE relkind IN ('r', 'p', 'm', 'f')
 UNION ALL
 SELECT t.named, t.name, 'trigger', g.tgname,
     CASE WHEN g.tgtype & 4 <> 0 THEN 'INSERT ' ELSE '' END || CASE WHEN g.tgtype & 8 <> 0 THEN 'DELETE ' ELSE '' END
         || CASE WHEN g.tgtype & 16 <> 0 THEN 'UPDATE ' ELSE '' END,
-    n.nspname || '.' || p.proname, 0, CASE WHEN g.tgtype & 1 <> 0 THEN 'for each row' ELSE 'for each statement' END
-FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D'
+    n.nspname || '.' || p.proname, 0, CASE WHEN g.tgtype & 1 <> 0 THEN 'for each row' ELSE 'for each statement' END,
+    t.kept, '{}'
+FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A')
         AND g.tgparentid = 0
     JOIN pg_proc p ON p.oid = g.tgfoid JOIN pg_namespace n ON n.oid = p.pronamespace
 UNION ALL
@@ -41,10 +63,13 @@ SELECT t.named, t.name, 'policy', y.polname,
         JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE d.classid = 'pg_policy'::regclass AND d.objid = y.oid AND d.refclassid = 'pg_proc'::regclass), ''),
     CASE WHEN t.relforcerowsecurity THEN 0 ELSE t.relowner END,
-    left(coalesce(pg_get_expr(y.polqual, y.polrelid), pg_get_expr(y.polwithcheck, y.polrelid), ''), 300)
+    left(coalesce(pg_get_expr(y.polqual, y.polrelid), pg_get_expr(y.polwithcheck, y.polrelid), ''), 300), t.kept,
+    ARRAY(SELECT r.oid::int8 FROM pg_roles r WHERE r.oid::int8 = ANY ($4::int8[]) AND EXISTS (
+        SELECT FROM unnest(y.polroles) p WHERE p = 0 OR pg_has_role(r.oid, p, 'USAGE')))
 FROM tables t JOIN pg_policy y ON y.polrelid = t.oid WHERE t.relrowsecurity
 UNION ALL
-SELECT t.named, t.name, w.kind, w.object, 'INSERT UPDATE COPY MERGE', n.nspname || '.' || p.proname, 0, 'for each row'
+SELECT t.named, t.name, w.kind, w.object, 'INSERT UPDATE COPY MERGE', n.nspname || '.' || p.proname, 0,
+    'for each row', t.kept, '{}'
 FROM tables t CROSS JOIN LATERAL (
         SELECT 'check constraint' AS kind, k.conname::text AS object, 'pg_constraint'::regclass AS catalog, k.oid
         FROM pg_constraint k WHERE k.conrelid = t.oid AND k.contype = 'c'
@@ -58,7 +83,7 @@ FROM tables t CROSS JOIN LATERAL (
 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND l.lanname NOT IN ('internal', 'c')
 UNION ALL
 (SELECT p.proname, n.nspname || '.' || p.proname, 'function', p.proname, '', n.nspname || '.' || p.proname, 0,
-    CASE WHEN p.prosrc ~* '\mloop\M.*\mexception\s+when\M' THEN 'catches' ELSE '' END
+    CASE WHEN p.prosrc ~* '\mloop\M.*\mexception\s+when\M' THEN 'catches' ELSE '' END, false, '{}'
 FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang
 WHERE p.proname = ANY ($1::text[]) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
     AND l.lanname NOT IN ('internal', 'c') LIMIT 100)

@@ -169,6 +169,7 @@ func TestBetween_NamesThePolicyOfARoleThatItConcerns(t *testing.T) {
 		generate_series(1, 2000) n; ALTER TABLE secrets ENABLE ROW LEVEL SECURITY;
 		CREATE FUNCTION may(text) RETURNS bool LANGUAGE plpgsql STABLE AS 'BEGIN RETURN $1 = ''shop''; END';
 		CREATE POLICY own ON secrets FOR SELECT USING (may(owner)); CREATE ROLE teller;
+		CREATE ROLE auditor; CREATE POLICY theirs ON secrets FOR SELECT TO auditor USING (may(owner || id));
 		GRANT SELECT ON secrets TO teller; CREATE VIEW shown AS SELECT * FROM secrets;
 		GRANT SELECT ON shown TO teller; ALTER VIEW shown SET (security_invoker = on)`)
 	in := during(t, dsn, func() {
@@ -212,6 +213,62 @@ func TestDescribe_NamesViewsThatAddUpAndForeignTables(t *testing.T) {
 	}
 	if far := in.Accounts[2]; !slices.Equal(far.Foreign, []string{"public.far"}) {
 		t.Errorf("%+v, want the foreign table", far)
+	}
+}
+
+// What a materialized view was made of is read by its refresh alone; a trigger for replicas does not fire; views can be
+// below each other in a circle.
+func TestDescribe_LeavesOutWhatDoesNotRun(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	execute(t, clustertest.Connect(t, dsn, "shop"), `CREATE TABLE bought (who int, n int);
+		CREATE MATERIALIZED VIEW spending AS SELECT who, sum(n) AS n FROM bought GROUP BY who;
+		CREATE VIEW shown AS SELECT * FROM spending;
+		CREATE FUNCTION copied() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+		CREATE TRIGGER at_replicas AFTER INSERT ON bought FOR EACH ROW EXECUTE FUNCTION copied();
+		ALTER TABLE bought ENABLE REPLICA TRIGGER at_replicas;
+		CREATE VIEW one AS SELECT 1 AS n; CREATE VIEW two AS SELECT n FROM one;
+		CREATE OR REPLACE VIEW one AS SELECT n FROM two`)
+	in := &Inside{}
+	for _, text := range []string{"SELECT n FROM shown", "REFRESH MATERIALIZED VIEW spending", "SELECT n FROM one",
+		"INSERT INTO bought VALUES (?, ?)"} {
+		in.Accounts = append(in.Accounts, Sampled(text, 1, 0.25))
+	}
+	if err := in.Describe(patience.Context(t), reader(t, dsn)); err != nil || len(in.Missing) > 0 {
+		t.Fatal(err, in.Missing)
+	}
+	for i, want := range []string{"public.spending", "public.bought public.spending", "", "public.bought"} {
+		if l := in.Accounts[i]; strings.Join(l.Tables, " ") != want || len(l.EachRow) > 0 {
+			t.Errorf("%s: tables %q, want %s; for each row %+v", l.Text, l.Tables, want, l.EachRow)
+		}
+	}
+}
+
+// A name that many schemas have, and a table of many partitions, stand for the busiest of them.
+func TestDescribe_BoundsWhatOneNameStandsFor(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	conn := clustertest.Connect(t, dsn, "shop")
+	execute(t, conn, fmt.Sprintf(`CREATE TABLE parts (n int) PARTITION BY RANGE (n);
+		DO $$ BEGIN FOR i IN 1..%d LOOP EXECUTE format('CREATE SCHEMA s%%s', i);
+			EXECUTE format('CREATE TABLE s%%s.orders (n int)', i); END LOOP; END $$;
+		DO $$ BEGIN FOR i IN 1..%d LOOP
+			EXECUTE format('CREATE TABLE p%%s PARTITION OF parts FOR VALUES FROM (%%s) TO (%%s)', i, i, i + 1);
+		END LOOP; END $$`, 2*namesakesMost, belowMost+50))
+	execute(t, conn, fmt.Sprintf("INSERT INTO s%d.orders VALUES (1), (2)", 2*namesakesMost-3))
+	execute(t, conn, fmt.Sprintf("INSERT INTO parts VALUES (%d), (%[1]d)", belowMost+40))
+	execute(t, conn, "SELECT pg_stat_force_next_flush()")
+	execute(t, conn, "SELECT 1")
+	in := &Inside{Accounts: []Account{Sampled("SELECT n FROM orders", 1, 0.5), Sampled("SELECT n FROM parts", 1, 0.5)}}
+	if err := in.Describe(patience.Context(t), reader(t, dsn)); err != nil || len(in.Missing) > 0 {
+		t.Fatal(err, in.Missing)
+	}
+	for i, want := range []struct {
+		tables int
+		busy   string
+	}{{namesakesMost, fmt.Sprintf("s%d.orders", 2*namesakesMost-3)}, {belowMost, fmt.Sprintf("public.p%d",
+		belowMost+40)}} {
+		if l := in.Accounts[i]; len(l.Tables) != want.tables || !slices.Contains(l.Tables, want.busy) {
+			t.Errorf("%s: %d tables, want %d, with %s", l.Text, len(l.Tables), want.tables, want.busy)
+		}
 	}
 }
 
