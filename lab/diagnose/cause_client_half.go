@@ -223,28 +223,3 @@ func (m *measured) addErrors(f *Finding) (repeats bool) {
 	}
 	return repeats
 }
-
-// poolTooSmall is a note: a queue in front of the pool is not visible from the server.
-var poolTooSmall = cause{
-	name: "pool-always-busy",
-	find: func(m *measured) (*Finding, string) {
-		h := m.half
-		const looksLeast, connectionsLeast = 3, 2
-		if h.Looks < looksLeast || h.BusyLooks < h.Looks || !m.constant || m.census.All < connectionsLeast ||
-			m.host != nil && m.host.Busy != nil && *m.host.Busy >= machineBusy.Value {
-			return nil, ""
-		}
-		return &Finding{
-			Title: fmt.Sprintf("All %d connections are busy all of the time", m.census.All),
-			Mechanism: "A pool hands out what it has. Who finds no connection free waits in the program, where the " +
-				"server " +
-				"does not see it.",
-			Evidence: []string{fmt.Sprintf("none of %d connections was idle at any of %d looks, and their number "+
-				"did not "+
-				"change", m.census.All, h.Looks)},
-			Excluded: []string{"the machine has processors to spare, as far as it is visible"},
-			Next: []string{"the pool's own figures: how long does a request wait for a connection?",
-				"a larger pool, or transactions that do not wait for their program, if it waits"},
-		}, ""
-	},
-}

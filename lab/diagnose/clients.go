@@ -25,7 +25,7 @@ func (w *watch) readPredicateLocks(ctx context.Context, conn *pgx.Conn) error {
 
 // addClients to the measured: the client's half.
 func (m *measured) addClients(w *watch) {
-	m.half, m.constant = w.half, w.fewest == w.census.All
+	m.half, m.pools = w.half, &w.pools
 	h := &m.half
 	h.Repeated = w.clients.Repeated()
 	h.TransactionsPerS = m.transactions()

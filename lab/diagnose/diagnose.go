@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -123,7 +122,7 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	defer a.close(ctx)
 	w := &watch{attached: a, every: time.Second / time.Duration(max(RateMin, o.Rate)), timeline: o.Timeline,
 		book: newBook(), operations: map[string]*book{}, holders: map[string]waits.Holder{}, heart: newHeart(),
-		trusted: o.Trusted, clients: client.NewBook(), fewest: math.MaxInt}
+		trusted: o.Trusted, clients: client.NewBook()}
 	defer w.heart.stop()
 	before, err := counters.Read(ctx, a.slow, a.server)
 	if err != nil {

@@ -90,7 +90,7 @@ type measured struct {
 	changes              []plan.Change
 	remarks              []remark
 	half                 client.Half
-	constant             bool            // the number of connections never changed
+	pools                *pools          // nil: not looked at
 	repeated             map[string]bool // statements of which a problem explains the gaps, too
 }
 
@@ -116,7 +116,7 @@ var causes = []cause{
 	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead, emptyPages, pendingEntries, staleStatistics,
 	planChanged, computedConditions, tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp,
 	indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues, filtered,
-	valuesRewritten, notHOT, unusedIndexes, spills, bulkWriting, commitForEachRow, beyondItsRows, longStatements,
+	valuesRewritten, notHOT, unusedIndexes, scatteredKeys, spills, bulkWriting, commitForEachRow, beyondItsRows, longStatements,
 	lockContention, quota, stolen, processorsByOthers,
 	processorsByServer, processorsElsewhere,
 	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,

@@ -54,7 +54,7 @@ type watch struct {
 	planned  planned
 	clients  *client.Book
 	half     client.Half
-	fewest   int // connections at a census
+	pools    pools
 	lasts    time.Duration
 
 	mu   sync.Mutex
@@ -330,7 +330,7 @@ func (w *watch) takeCensus(ctx context.Context) error {
 	if w.half.Looks++; c.All > 0 && c.Idle == 0 {
 		w.half.BusyLooks++
 	}
-	w.fewest = min(w.fewest, c.All)
+	w.pools.take(c.Users)
 	if c.All >= w.census.All {
 		w.census = c
 	}

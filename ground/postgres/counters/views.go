@@ -90,7 +90,7 @@ var views = []view{
 		sql: `SELECT t.schemaname || '.' || t.relname, t.schemaname || '.' || t.relname,
 			to_jsonb(t) || jsonb_build_object('reltuples', c.reltuples, 'relpages', c.relpages)
 		FROM pg_stat_user_tables t JOIN pg_class c ON c.oid = t.relid
-		ORDER BY n_dead_tup + n_tup_upd + n_tup_del + coalesce(seq_tup_read, 0) DESC LIMIT 200`},
+		ORDER BY n_dead_tup + n_tup_ins + n_tup_upd + n_tup_del + coalesce(seq_tup_read, 0) DESC LIMIT 200`},
 	{name: Indexes, most: 1000, passing: true,
 		sql: `SELECT s.schemaname || '.' || s.relname || '.' || s.indexrelname, s.indexrelname,
 			jsonb_build_object('idx_scan', s.idx_scan, 'tup_read', s.idx_tup_read,

@@ -22,6 +22,18 @@ type Census struct {
 	Talking int
 	// Background are the server's own processes.
 	Background []Process
+	// Users have them, those with most connections.
+	Users []User
+}
+
+// User is who has connections: an application as it calls itself, with its role and database.
+type User struct {
+	Application string  `json:"application"`
+	User        string  `json:"user"`
+	Database    string  `json:"database"`
+	All         int     `json:"all"`
+	Idle        int     `json:"idle"`
+	ForS        float64 `json:"for_s"` // of its oldest transaction
 }
 
 // Process of the server that serves no client.
@@ -47,7 +59,7 @@ var censusSQL string
 // TakeCensus counts all but this connection and one application.
 func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
 	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote,
-		&c.Own, &c.Database, &c.Talking, &c.Background)
+		&c.Own, &c.Database, &c.Talking, &c.Background, &c.Users)
 	if err != nil {
 		err = fmt.Errorf("count the sessions: %w", err)
 	}

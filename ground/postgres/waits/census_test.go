@@ -26,4 +26,25 @@ func TestTakeCensus(t *testing.T) {
 	if i < 0 || c.Background[i].PID == 0 || c.Database == "" {
 		t.Errorf("%+v, want the checkpointer", c.Background)
 	}
+	open := clustertest.Connect(t, here, "till")
+	if _, err := open.Exec(patience.Context(t), "BEGIN; SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = TakeCensus(patience.Context(t), clustertest.Connect(t, here, "watcher"), "hidden"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]int{"shop": {1, 1}, "till": {1, 0}, "hidden": {}} {
+		var got [2]int
+		for _, u := range c.Users {
+			if u.Application == name && u.Database == own.Config().Database {
+				got = [2]int{u.All, u.Idle}
+				if inside := u.ForS > 0; inside != (name == "till") || u.User == "" {
+					t.Errorf("%+v", u)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s has %v connections and idle ones, want %v", name, got, want)
+		}
+	}
 }

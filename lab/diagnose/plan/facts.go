@@ -31,13 +31,15 @@ type Column struct {
 	Plain bool     `json:"plain"` // a type of text
 	Like  []string `json:"like"`  // types that need no conversion
 	// Target of its statistics; below 0: the server's.
-	Target int `json:"target"`
+	Target  int    `json:"target"`
+	Default string `json:"default"` // its expression
 }
 
 // Index of a table.
 type Index struct {
 	Name        string   `json:"name"`
 	Valid       bool     `json:"valid"`
+	Unique      bool     `json:"unique"` // by its first column alone
 	Method      string   `json:"method"`
 	Partial     string   `json:"partial"`
 	Expressions string   `json:"expressions"`
@@ -105,7 +107,8 @@ func Volatile(ctx context.Context, conn *pgx.Conn, words []string) (map[string]b
 	return found, err
 }
 
-func (t *Table) column(name string) *Column {
+// Column of a name; nil: it has none.
+func (t *Table) Column(name string) *Column {
 	for i := range t.Columns {
 		if t.Columns[i].Name == name && name != "" {
 			return &t.Columns[i]

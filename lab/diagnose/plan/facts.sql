@@ -12,11 +12,12 @@ SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS plain, c.reltup
     coalesce((SELECT jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, NULL),
         'plain', (t.typcategory = 'S'), 'like', coalesce((SELECT jsonb_agg(format_type(x.casttarget, NULL))
             FROM pg_cast x WHERE x.castsource = a.atttypid AND x.castmethod = 'b'), '[]'),
-        'target', coalesce(a.attstattarget, -1)))
+        'target', coalesce(a.attstattarget, -1), 'default', coalesce((SELECT left(pg_get_expr(d.adbin, d.adrelid), 300)
+            FROM pg_attrdef d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum), '')))
         FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = c.oid AND a.attnum > 0
             AND NOT a.attisdropped), '[]') AS columns,
     coalesce((SELECT jsonb_agg(jsonb_build_object('name', ic.relname, 'valid', x.indisvalid AND x.indisready,
-        'method', am.amname, 'partial', coalesce(pg_get_expr(x.indpred, x.indrelid), ''),
+        'unique', x.indisunique AND x.indnkeyatts = 1, 'method', am.amname, 'partial', coalesce(pg_get_expr(x.indpred, x.indrelid), ''),
         'expressions', coalesce(pg_get_expr(x.indexprs, x.indrelid), ''), 'first', coalesce(a.attname, ''),
         'columns', coalesce((SELECT jsonb_agg(k.attname) FROM pg_attribute k WHERE k.attrelid = x.indrelid
             AND k.attnum = ANY (x.indkey)), '[]'), 'other', coalesce(x.indcollation[0] <> a.attcollation, false),

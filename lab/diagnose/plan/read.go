@@ -146,7 +146,7 @@ func (t *Table) unpruned(where string) *Remark {
 	u, found := condition.Of(where, t.Key)
 	why := "the statement has no condition on " + t.Key + ", by which it is divided"
 	next := "give the statement a condition on " + t.Key
-	column := t.column(t.Key)
+	column := t.Column(t.Key)
 	switch {
 	case found && u.Function != "":
 		why = fmt.Sprintf("the condition is on %s(%s), not on the key itself", u.Function, t.Key)
@@ -287,7 +287,7 @@ func (t *Table) alone(all map[string]*Table) *Table {
 	one.Indexes = slices.DeleteFunc(slices.Clone(t.Indexes), func(i Index) bool {
 		for _, other := range all {
 			if other.Name != t.Name && other.Parent != t.Name && other.Name != t.Parent &&
-				other.Parent != cmp.Or(t.Parent, "none") && other.column(i.First) != nil {
+				other.Parent != cmp.Or(t.Parent, "none") && other.Column(i.First) != nil {
 				return true
 			}
 		}

@@ -46,7 +46,7 @@ type asked struct {
 // unused looks for an index of the table that begins with a column of the condition and does not serve it.
 func (t *Table) unused(q asked) *Remark {
 	for _, index := range t.Indexes {
-		column := t.column(index.First)
+		column := t.Column(index.First)
 		if column == nil {
 			continue
 		}

@@ -300,6 +300,7 @@ func TestScoreOfIncidents(t *testing.T) {
 		return p
 	}
 	cast, deadlock, slot := play("cast-on-column"), play("deadlocks"), play("slot-that-nobody-reads")
+	pool := play("pool-too-small")
 	orders := cast.About[0]
 	finding := func(name, about string, level diagnose.Level) diagnose.Finding {
 		return diagnose.Finding{Name: name, Title: name, Evidence: []string{about}, Level: level}
@@ -327,6 +328,10 @@ func TestScoreOfIncidents(t *testing.T) {
 				finding("cast-on-column", orders, diagnose.Note)}}, "", "1 0 0 0 0"},
 		{"slot-that-nobody-reads", []*incident.Played{slot}, diagnose.Diagnosis{Findings: []diagnose.Finding{
 			finding("idle-slot", "", diagnose.Note), finding("a slot is idle", "", diagnose.Note)}}, "", "1 0 0 0 0"},
+		{"pool-too-small", []*incident.Played{pool}, diagnose.Diagnosis{Findings: []diagnose.Finding{
+			finding("pool-always-busy", "of role "+pool.Role, diagnose.Note)}}, "", "1 0 0 0 0"},
+		{"pool-too-small", []*incident.Played{pool}, diagnose.Diagnosis{Findings: []diagnose.Finding{
+			finding("pool-always-busy", "of another role", diagnose.Note)}}, "", "0 1 0 0 0"},
 		{"healthy:short-mixed", nil, diagnose.Diagnosis{Findings: []diagnose.Finding{
 			finding("log-flush", "", diagnose.Problem)}}, "", "0 0 1 0 0"},
 		{"healthy:short-mixed", nil, diagnose.Diagnosis{}, "", "0 0 0 0 0"},

@@ -198,8 +198,8 @@ func (t *Trial) judgeIncidents(faults []*incident.Played, d *diagnose.Diagnosis)
 		answer := incident.NoAnswer
 		for i, fault := range faults {
 			is := fault.Judge(f.Name, f.Title, all)
-			if f.Level != diagnose.Problem && fault.Effect.Kind != incident.Reach {
-				continue // what takes no time of sessions has no price, and is a note at most
+			if f.Level != diagnose.Problem && !fault.NoteAnswers() {
+				continue
 			}
 			best[i], answer = max(best[i], is), max(answer, is)
 		}

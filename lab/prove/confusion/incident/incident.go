@@ -46,8 +46,10 @@ type Fault struct {
 	Unseen bool
 	// Direct: not through a pooler of transactions. Standby: what it does only reads. Apart: not in pairs.
 	Direct, Standby, Apart bool
-	Library                string // that the server must have; empty: none
-	Settle                 time.Duration
+	// Outside: users wait where the server does not see them, so that no share of the sessions' time can be its price.
+	Outside bool
+	Library string // that the server must have; empty: none
+	Settle  time.Duration
 	// Right, Half and Also are findings: its names, those that lead near it, and what is true besides.
 	Right, Half, Also []*regexp.Regexp
 	Never             []string // areas
@@ -142,3 +144,6 @@ func Find(name string) *Fault {
 func Fit(a, b *Fault) bool {
 	return a != b && !a.Apart && !b.Apart && (a.Library == "" || b.Library == "" || a.Library == b.Library)
 }
+
+// NoteAnswers says that it takes no time of sessions: a finding about it has no price, and is a note at most.
+func (p *Played) NoteAnswers() bool { return p.Outside || p.Effect.Kind == Reach }

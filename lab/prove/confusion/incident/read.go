@@ -123,6 +123,8 @@ func (f *Fault) direct(word, name, value string) (err error) {
 		f.Direct = true
 	case "standby":
 		f.Standby = true
+	case "outside":
+		f.Outside = true
 	case "apart":
 		f.Apart = true
 	case "library":

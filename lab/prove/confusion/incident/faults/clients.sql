@@ -59,6 +59,8 @@ SELECT {items.name}, {items.price} FROM {items} WHERE {items.id} = :id;
 -- from: documentation of connection pools; the formula for their size
 -- direct
 -- standby
+-- outside
+-- about: {role}
 -- draw users: 12 24
 -- draw size: 1 2
 -- right: \bpool|few connections|always busy|connections? (is|are) never idle|queue (before|in front)

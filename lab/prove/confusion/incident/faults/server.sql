@@ -4,7 +4,7 @@ The server as a whole: the log, checkpoints, vacuum, standbys, slots, and what i
 -- does: keys became random, so each insert touches another page of the index and writes it whole
 -- from: PostgreSQL's mailing lists on random UUIDs and full-page images
 -- apart
--- draw rows: 15 40
+-- draw rows: 2 5
 -- right: random|uuid|full.page|page images
 -- half: log-flush|bulk-writing|checkpoint|unused-indexes
 -- about: {tokens} image
