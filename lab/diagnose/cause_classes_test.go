@@ -52,6 +52,12 @@ func together(changes ...func(*measured)) func(*measured) {
 	}
 }
 
+// behindOthers: statements before it have begun the transaction of a session.
+func behindOthers(s waits.Session) waits.Session {
+	s.InXact = s.InState + 4*time.Millisecond
+	return s
+}
+
 // Each class of causes is named by its figures, and not where they are usual ones.
 func TestClasses(t *testing.T) {
 	work := active(9, "", "SELECT * FROM t WHERE id = 1")
@@ -130,6 +136,8 @@ func TestClasses(t *testing.T) {
 			active(2, lockWait, ""), work)},
 		{"CommitForEachRow", commitForEachRow.name, "committed by itself", Problem,
 			plant(nil, commits(700), active(1, "IO:WalSync", insert), work)},
+		{"CommitOfABatch", commitForEachRow.name, "", "", plant(nil, commits(700), behindOthers(active(1, "IO:WalSync",
+			insert)), work)},
 		{"CommitsOfPeople", commitForEachRow.name, "", "",
 			plant(nil, commits(20), active(1, "IO:WalSync", insert), work)},
 		{"QueueOfCommits", commitForEachRow.name, "", "", plant(nil, commits(700), active(1, "IO:WalSync", insert),

@@ -8,7 +8,7 @@ import (
 )
 
 // commitForEachRow: a program that loads or changes many rows commits each by itself. The log is as quick as it should
-// be, and each commit waits for it.
+// be, and each commit waits for it. A statement that ends a transaction of several, as a batch does, is not alone.
 var commitForEachRow = cause{
 	name:    "commit-for-each-row",
 	healthy: "",
@@ -25,7 +25,7 @@ var commitForEachRow = cause{
 			rate, counted := m.callsPerS(text, seconds, waited)
 			r := m.book.runners[text]
 			sessions := float64(len(r.sessions))
-			if !writes(text) || sessions == 0 || rate < tinyPerS.Value*sessions ||
+			if !writes(text) || sessions == 0 || rate < tinyPerS.Value*sessions || r.later > r.first ||
 				m.known(text, waits.WAL) || m.atWork(text) < busyWith.Value*sessions {
 				continue
 			}

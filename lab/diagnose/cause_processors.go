@@ -111,6 +111,8 @@ var processorsFull = cause{
 			return nil, ""
 		}
 		return &Finding{
+			// Where others leave it so few, that has a finding: whether its own work alone would fill them is not known.
+			remark:    r.others >= othersBusy.Value,
 			Price:     new(waiting * r.own() * (1 - m.explainedRunning()) * m.ownPart()),
 			Title:     "The database needs more processors than it has",
 			there:     true,

@@ -212,6 +212,64 @@ func TestCauses_NameOneCauseOnce(t *testing.T) {
 	}
 }
 
+// Connecting clients make each price a smaller part of all clients' time. What a statement takes of those at work stays
+// a problem; a queue for processors may be the connecting itself.
+func TestCauses_BesideAConnectionStorm(t *testing.T) {
+	f := figures{counters.Tables: {"public.fat": {"n_live_tup": 100, "n_dead_tup": 90_000}},
+		counters.Databases: {"shop": {"sessions": 20_000, "xact_commit": 20_000, "xact_rollback": 0}}}
+	levels := map[string]Level{}
+	m := plant(func(m *measured) {
+		split(12, 8)(m)
+		m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(0.98), new(0.02)
+	}, f, active(1, "", "SELECT count(*) FROM fat"), active(2, "", "SELECT 1"))
+	_, _, findings := said(m)
+	for _, f := range findings {
+		if levels[f.Name] = f.Level; f.Name == deadRowsRead.name && priceOf(f) >= problemFrom.Value {
+			t.Errorf("dead rows cost %.2f of all clients' time, want less than a problem's share", *f.Price)
+		}
+	}
+	for name, want := range map[string]Level{connectionStorm.name: Problem, deadRowsRead.name: Problem,
+		processorsFull.name: Note} {
+		if levels[name] != want {
+			t.Errorf("%s is a %q, want a %s: %+v", name, levels[name], want, findings)
+		}
+	}
+}
+
+// Where others leave the server so few processors that they are named, its own work is not: nobody knows whether it
+// would fill them alone.
+func TestCauses_FullProcessorsHaveOneName(t *testing.T) {
+	for others, want := range map[float64]map[string]Level{0.3: {processorsByOthers.name: Problem,
+		processorsFull.name: Note}, 0.1: {processorsFull.name: Problem}} {
+		_, _, findings := said(plant(func(m *measured) {
+			split(3, 7)(m)
+			m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(1-others), new(others)
+		}, nil, active(9, "", "SELECT * FROM t WHERE id = 1")))
+		got := map[string]Level{}
+		for _, f := range findings {
+			if f.Name == processorsByOthers.name || f.Name == processorsFull.name {
+				got[f.Name] = f.Level
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("others take %.0f %%: %v, want %v", 100*others, got, want)
+		}
+	}
+}
+
+// The entries of unused indexes fill the log, too: what their statements wait for it beyond a usual commit is a part of
+// the price.
+func TestUnusedIndexes_PricesTheirLog(t *testing.T) {
+	f := unread(20)
+	f[counters.WAL] = map[string]map[string]float64{"all": {"wal_sync": 1000, "wal_sync_time": 1000}}
+	insert := "INSERT INTO t VALUES (1)"
+	m := plant(nil, f, active(1, "", insert), active(2, "LWLock:WALWrite", insert), active(3, "", "SELECT 1"))
+	found, _ := unusedIndexes.find(m)
+	if found == nil || *found.Price <= 0.34 || *found.Price >= 0.64 {
+		t.Errorf("%+v, want a price of its work and a part of its log", found)
+	}
+}
+
 // flushed so often in the ten seconds of plant, each in so many milliseconds.
 func flushed(n, eachMS float64) figures {
 	return figures{counters.WAL: {"all": {"wal_sync": n, "wal_sync_time": n * eachMS}}}

@@ -160,6 +160,8 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 }
 
 // ofAllClients prices findings by the time of all clients, where many are connecting and thus not active sessions yet.
+// What a statement of those at work takes stays a problem: nobody waits less for it because others connect. What all of
+// them wait for, such as processors, may be the connecting itself.
 func (m *measured) ofAllClients(findings []Finding) {
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == connectionStorm.name })
 	if i < 0 || findings[i].unseen <= 0 {
@@ -168,8 +170,11 @@ func (m *measured) ofAllClients(findings []Finding) {
 	atWork := m.ledger.Sessions / (m.ledger.Sessions + findings[i].unseen)
 	for j := range findings {
 		if f := &findings[j]; j != i && f.Price != nil {
+			level := f.Level
 			f.Price = new(*f.Price * atWork)
-			f.level(m)
+			if f.level(m); len(f.explains) > 0 {
+				f.Level = level
+			}
 		}
 	}
 }

@@ -157,6 +157,8 @@ var (
 		"seconds, at most: it is read, its key is computed and compared with some others")
 	pendingLeast = limit("rows since the last vacuum", 1000,
 		"of a table with a GIN index; a list of the entries of fewer is read in a moment")
+	firstWithin = limit("first statement of its transaction", 0.001,
+		"seconds from the transaction's begin to its own: it is parsed and planned in less")
 	poolBusy = limit("connections always busy", 0.75,
 		"part of the looks at which one is in a transaction: who asks for it by chance then waits three times as long "+
 			"as it works")

@@ -21,10 +21,12 @@ func (b *book) addUser(s waits.Session, key eventKey, seconds float64) {
 	b.users[user] += seconds
 }
 
-// runners of a statement: one of the roles that send it, and its sessions as far as they were met.
+// runners of a statement: one of the roles that send it, its sessions as far as they were met, and how often its
+// transaction had begun with it, or with another statement.
 type runners struct {
-	user     roleIn
-	sessions map[int]bool
+	user         roleIn
+	sessions     map[int]bool
+	first, later int
 }
 
 // sessionsMost of a statement are told apart.
@@ -36,12 +38,17 @@ func (b *book) addRunner(s waits.Session, text string) {
 		if len(b.runners) >= namesMost {
 			return
 		}
-		r = runners{roleIn{s.Database, s.Role}, map[int]bool{}}
-		b.runners[text] = r
+		r = runners{user: roleIn{s.Database, s.Role}, sessions: map[int]bool{}}
 	}
 	if len(r.sessions) < sessionsMost {
 		r.sessions[s.PID] = true
 	}
+	if (s.InXact - s.InState).Seconds() < firstWithin.Value {
+		r.first++
+	} else {
+		r.later++
+	}
+	b.runners[text] = r
 }
 
 // working are the classes that a setting of the planner, of memory or of the log can change.
