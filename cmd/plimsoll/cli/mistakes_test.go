@@ -213,6 +213,9 @@ func TestMistakes_AreNamedWithAWayOut(t *testing.T) {
 		{"NoSuchLine", []string{"prove", "--self", "--only", "delai"}, []string{`unknown line "delai"`, "delay"}},
 		{"RepeatOfClaims", []string{"prove", "C01", "--repeat", "2"}, []string{"--repeat applies only to --self"}},
 		{"SeedOfClaims", []string{"prove", "C01", "--seed", "2"}, []string{"apply only to --confusion"}},
+		{"CureOfClaims", []string{"prove", "--cure", "deep-offset"}, []string{"apply only to --confusion"}},
+		{"CureOfNothing", []string{"prove", "--confusion", "--cure", "nothing"},
+			[]string{"is no incident that says how it is cured", "hint: one of "}},
 		{"AllAndOne", []string{"prove", "--all", "C01"}, []string{"exclude each other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,6 +43,7 @@ type proveOptions struct {
 	repeat, pairs      int    // rounds of self and confusion, and pairs of self's A/A tests
 	kept               string // file of confusion's trials
 	set                string // of confusion's faults
+	cure               string // incident of confusion that is played to its end
 	seed, trials       int    // of confusion
 	report             string
 	archive, from      string // files of results, written and read
@@ -102,6 +103,8 @@ which causes were named. A matrix of planted and named causes ends with scores,
                small. Half right names, false "not the problem" and harmful advice count apart
   --seed N     another draw; the same seed draws the same
   --budget, --trials    a random part of what is left; with --keep the same command continues
+  --cure FAULT          a worked case: the incident is planted, diagnosed and cured in a copy of
+                        its database, and both are compared, for 15 minutes at most (--budget)
 
 Verdicts on claims:
 
@@ -130,7 +133,8 @@ Verdicts on claims:
   plimsoll prove --confusion --repeat 5    does the diagnosis name what is planted?
   plimsoll prove --confusion --only healthy,hot-row,hot-row+slow-flush
   plimsoll prove --confusion --set new --seed 7 --budget 30m
-  plimsoll prove --confusion --repeat 5 --keep trials.jsonl    in parts: the same command continues`,
+  plimsoll prove --confusion --repeat 5 --keep trials.jsonl    in parts: the same command continues
+  plimsoll prove --confusion --cure function-on-column    a case from its symptom to its gain`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return claimCompletions(), cobra.ShellCompDirectiveNoFileComp
@@ -160,6 +164,8 @@ Verdicts on claims:
 	config.Count(fs, &o.trials, "trials", 0, 0, 100_000, "trials of --confusion at most; 0: all")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
+	fs.StringVar(&o.cure, "cure", "", "with --confusion: `FAULT` that is planted, diagnosed, cured and compared: "+
+		strings.Join(confusion.Curable(), ", "))
 	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or faults of --confusion: `NAMES` separated by commas; "+
 		"a+b plants both")
 	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self and --confusion")
@@ -171,7 +177,7 @@ Verdicts on claims:
 	fs.StringVar(&o.cluster, "cluster", "", "local cluster `NAME` (default: the running one)")
 	config.Share(fs, "cluster")
 	config.FlagOnly(fs, "all", "full", "self", "long", "confusion", "only", "repeat", "keep", "pairs", "report",
-		"archive", "from", "set", "seed", "trials")
+		"archive", "from", "set", "seed", "trials", "cure")
 	engineFlag(c, &o.engine)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 }
@@ -191,8 +197,8 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 		return problem.New(problem.Usage, errors.New("--keep applies only to --confusion"),
 			"results of claims are always kept")
 	}
-	if o.set != confusion.SetAll || o.seed != confusion.SeedDefault || o.trials > 0 {
-		return problem.New(problem.Usage, errors.New("--set, --seed and --trials apply only to --confusion"), "")
+	if o.set != confusion.SetAll || o.seed != confusion.SeedDefault || o.trials > 0 || o.cure != "" {
+		return problem.New(problem.Usage, errors.New("--set, --seed, --trials and --cure apply only to --confusion"), "")
 	}
 	if o.self {
 		return a.proveSelf(ctx, args, o)

@@ -29,6 +29,9 @@ func (a *app) proveConfusion(ctx context.Context, args []string, o proveOptions)
 			}
 		},
 	}
+	if o.cure != "" {
+		return a.proveCure(ctx, o, options)
+	}
 	a.meter.Say("about %s", human.Roughly(options.Takes(ctx)))
 	a.meter.Phase("confusion", 1, "")
 	report, err := confusion.Run(ctx, options)

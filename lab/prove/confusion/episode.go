@@ -40,7 +40,11 @@ type episode struct {
 
 // open the copy and its roles. What was opened is closed by end, also after an error.
 func (t *theatre) open(ctx context.Context, j job) (e *episode, err error) {
-	e = &episode{theatre: t, names: incident.Draw(j.seed), job: j, password: rand.Text(), meters: map[string]*meter{},
+	names := incident.Draw
+	if j.plain {
+		names = incident.Plain
+	}
+	e = &episode{theatre: t, names: names(j.seed), job: j, password: rand.Text(), meters: map[string]*meter{},
 		players: map[string]context.CancelFunc{}}
 	e.ctx, e.cancel = context.WithCancel(ctx)
 	defer func() {
@@ -130,6 +134,10 @@ func (e *episode) copyShop(ctx context.Context) error {
 
 // execute SQL of the owner, statement by statement.
 func (e *episode) execute(ctx context.Context, sql string) error {
+	return e.executeIn(ctx, e.names.Database, sql)
+}
+
+func (e *episode) executeIn(ctx context.Context, database, sql string) error {
 	if strings.TrimSpace(sql) == "" {
 		return nil
 	}
@@ -137,7 +145,7 @@ func (e *episode) execute(ctx context.Context, sql string) error {
 	if err != nil {
 		return err
 	}
-	return postgres.With(ctx, e.owner(e.names.Database), func(conn *pgx.Conn) error {
+	return postgres.With(ctx, e.owner(database), func(conn *pgx.Conn) error {
 		return parsed.Run(ctx, conn.PgConn(), script.Simple, &script.Environment{
 			Variables: map[string]script.Value{}})
 	})
@@ -149,7 +157,12 @@ func (e *episode) as(user string, standby bool) string {
 	if standby {
 		c = e.standby
 	}
-	u, err := url.Parse(c.DSN(e.names.Database).Secret())
+	return e.login(user, c.DSN(e.names.Database).Secret())
+}
+
+// login of a user to the database of a DSN.
+func (e *episode) login(user, dsn string) string {
+	u, err := url.Parse(dsn)
 	if err != nil {
 		return "" // the cluster wrote it
 	}
@@ -281,6 +294,14 @@ func (e *episode) settled(ctx context.Context) {
 		d = max(d, f.Settle)
 	}
 	sleep(ctx, d)
+}
+
+// rest: all applications and holders stop, and their connections are closed.
+func (e *episode) rest() {
+	for _, stop := range e.players {
+		stop()
+	}
+	e.running.Wait()
 }
 
 // paces of the applications until now.

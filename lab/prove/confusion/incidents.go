@@ -97,6 +97,30 @@ func (e *episode) effects(looks [4]look) (all []Effect) {
 	return all
 }
 
+// untilPlanted starts load and applications, measures them, and plants the faults. The last look is yet to come.
+func (e *episode) untilPlanted(ctx context.Context) (looks [4]look, err error) {
+	for _, w := range e.load.Work {
+		e.start(w)
+	}
+	for _, f := range e.faults {
+		for _, w := range f.Work {
+			e.start(w)
+		}
+	}
+	sleep(ctx, settleFor)
+	looks[0] = e.look(ctx)
+	if len(e.faults) > 0 {
+		sleep(ctx, baseline)
+	}
+	looks[1] = e.look(ctx)
+	if err := e.plant(ctx); err != nil {
+		return looks, err
+	}
+	e.settled(ctx)
+	looks[2] = e.look(ctx)
+	return looks, nil
+}
+
 // try one trial of incidents.
 func (t *theatre) try(ctx context.Context, j job) (trial Trial, err error) {
 	trial = Trial{Round: j.round, Plant: j.name, Set: SetNew, Hidden: j.unseen(), Seed: j.seed,
@@ -118,26 +142,10 @@ func (t *theatre) try(ctx context.Context, j job) (trial Trial, err error) {
 	if err := e.strangers(ctx); err != nil {
 		return trial, err
 	}
-	for _, w := range e.load.Work {
-		e.start(w)
-	}
-	for _, f := range e.faults {
-		for _, w := range f.Work {
-			e.start(w)
-		}
-	}
-	sleep(ctx, settleFor)
-	var looks [4]look
-	looks[0] = e.look(ctx)
-	if len(e.faults) > 0 {
-		sleep(ctx, baseline)
-	}
-	looks[1] = e.look(ctx)
-	if err := e.plant(ctx); err != nil {
+	looks, err := e.untilPlanted(ctx)
+	if err != nil {
 		return trial, err
 	}
-	e.settled(ctx)
-	looks[2] = e.look(ctx)
 	watched := e.watch()
 	d, err := diagnose.Run(ctx, diagnose.Options{DSN: e.watchDSN(), Duration: cmp.Or(t.Duration, incidentDuration),
 		Rate: diagnose.RateDefault})

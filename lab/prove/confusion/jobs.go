@@ -74,6 +74,7 @@ type job struct {
 	load       *incident.Fault
 	seed       uint64
 	conditions Conditions
+	plain      bool // under the base's own names
 }
 
 func (j job) unseen() bool {

@@ -25,6 +25,8 @@
 //	-- bad APP …                          replaces the work of the application from then on
 //	-- hold APP every=1s …                the owner's session that does it once, or again and again, until the end
 //	-- remove                             SQL of the owner, for what the database does not take with it
+//	-- cure                               SQL of the owner that cures it, in a copy of its database
+//	-- cured APP …                        replaces the work of the application there
 //
 // A name in braces is the base's ({orders}, {orders.day}) or is drawn: {log} in the schema, {~log} alone. A line
 // "\repeat N" in a script repeats the next one; {i} in it counts.
@@ -62,10 +64,10 @@ type Fault struct {
 
 // fields are texts with names in braces.
 type fields struct {
-	Before, Plant, Remove string
-	About, Effect         string
-	Server                []string
-	Work, Bad, Hold       []section
+	Before, Plant, Remove, Cure string
+	About, Effect               string
+	Server                      []string
+	Work, Bad, Hold, Cured      []section
 }
 
 // section of a script.
@@ -116,12 +118,12 @@ type Setting struct{ Name, Value string }
 // Played is a fault with its names and numbers.
 type Played struct {
 	*Fault
-	Role                  string // of its applications
-	Before, Plant, Remove string
-	About                 []string
-	Effect                Effect
-	Server                []Setting
-	Work, Bad, Hold       []Work
+	Role                        string // of its applications
+	Before, Plant, Remove, Cure string
+	About                       []string
+	Effect                      Effect
+	Server                      []Setting
+	Work, Bad, Hold, Cured      []Work
 }
 
 // NeedsStandby says whether a hold runs on one.
@@ -147,3 +149,32 @@ func Fit(a, b *Fault) bool {
 
 // NoteAnswers says that it takes no time of sessions: a finding about it has no price, and is a note at most.
 func (p *Played) NoteAnswers() bool { return p.Outside || p.Effect.Kind == Reach }
+
+// Curable faults say how they are cured, in a database that nothing but its applications works in.
+func Curable() (all []*Fault) {
+	for _, f := range All() {
+		if f.text.Cure != "" || len(f.text.Cured) > 0 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// During is what the applications do while the fault is there, and After it once it is cured.
+func (p *Played) During() []Work { return replaced(p.Work, p.Bad) }
+
+// After the cure: see During.
+func (p *Played) After() []Work { return replaced(p.During(), p.Cured) }
+
+// replaced are works with those of the same application in place of them.
+func replaced(all, by []Work) []Work {
+	all = slices.Clone(all)
+	for _, w := range by {
+		if i := slices.IndexFunc(all, func(old Work) bool { return old.App == w.App }); i >= 0 {
+			all[i] = w
+		} else {
+			all = append(all, w)
+		}
+	}
+	return all
+}

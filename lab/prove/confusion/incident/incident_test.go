@@ -81,6 +81,28 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// TestPlain: a case is played under the base's own names, and the seed draws its strength.
+func TestPlain(t *testing.T) {
+	f := Find("one-statement-for-each-line")
+	p, err := f.Play(Plain(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := f.Play(Plain(2))
+	text := p.Bad[0].Script.Text()
+	if !strings.Contains(text, "SELECT name, price FROM shop.items WHERE id = :item + 1") || p.Bad[0].App != "page" ||
+		p.Role != "one_statement_for_each_line" || len(Plain(1).Renames()) > 0 {
+		t.Errorf("%s of %s as %s", text, p.Bad[0].App, p.Role)
+	}
+	if text == other.Bad[0].Script.Text() {
+		t.Error("another seed draws the same strength")
+	}
+	if during, after := p.During(), p.After(); len(during) != 1 || during[0].Script.Text() != text || len(after) != 1 ||
+		after[0].Script.Text() == text {
+		t.Errorf("during the fault %+v, after its cure %+v", during, after)
+	}
+}
+
 func TestLoads(t *testing.T) {
 	kinds := map[string]int{}
 	for _, l := range Loads() {

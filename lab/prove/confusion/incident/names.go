@@ -29,6 +29,20 @@ type Names struct {
 	rng   *rand.Rand
 	given map[string]string
 	used  map[string]bool
+	plain bool
+}
+
+// Plain are the base's own names, for a case that a person reads. The seed draws the strengths alone.
+func Plain(seed uint64) *Names {
+	n := &Names{Schema: "shop", Database: "shop", User: "clerk", Watch: "watcher", plain: true,
+		rng: rand.New(rand.NewPCG(seed, 0x1234)), given: map[string]string{}}
+	for relation, columns := range relations {
+		n.given[relation] = relation
+		for column := range strings.FieldsSeq(columns) {
+			n.given[relation+"."+column] = column
+		}
+	}
+	return n
 }
 
 // Draw names by a seed.
@@ -63,7 +77,11 @@ func (n *Names) word() string {
 
 // fresh name for a key, the same each time.
 func (n *Names) fresh(key string) string {
-	if n.given[key] == "" {
+	switch {
+	case n.given[key] != "":
+	case n.plain: // the name is the last word of the key
+		n.given[key] = strings.ReplaceAll(key[strings.LastIndex(key, " ")+1:], "-", "_")
+	default:
 		n.given[key] = n.word()
 	}
 	return n.given[key]
@@ -78,6 +96,9 @@ func (n *Names) Role(f *Fault) string { return n.fresh("role " + f.Name) }
 // Renames of the base.
 func (n *Names) Renames() []string {
 	var all []string
+	if n.plain {
+		return nil
+	}
 	for _, relation := range slices.Sorted(maps.Keys(relations)) {
 		for column := range strings.FieldsSeq(relations[relation]) {
 			all = append(all, fmt.Sprintf("ALTER TABLE shop.%s RENAME COLUMN %s TO %s", relation, column,

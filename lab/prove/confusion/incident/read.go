@@ -57,7 +57,7 @@ var readLoads = sync.OnceValue(func() []*Fault {
 
 var (
 	opening   = regexp.MustCompile(`^-- (?:fault|load) ([a-z0-9-]+)$`)
-	opened    = regexp.MustCompile(`^-- (before|plant|remove|work|bad|hold)\b *(.*)$`)
+	opened    = regexp.MustCompile(`^-- (before|plant|remove|work|bad|hold|cured|cure)\b *(.*)$`)
 	directive = regexp.MustCompile(`^-- ([a-z]+)(?: ([a-z]+))?(?:: *(.*))?$`)
 )
 
@@ -100,12 +100,14 @@ func (f *Fault) readHead(line string) error {
 
 // open a section.
 func (f *Fault) open(kind, head string) *string {
-	lists := map[string]*[]section{"work": &f.text.Work, "bad": &f.text.Bad, "hold": &f.text.Hold}
+	lists := map[string]*[]section{"work": &f.text.Work, "bad": &f.text.Bad, "hold": &f.text.Hold,
+		"cured": &f.text.Cured}
 	if list := lists[kind]; list != nil {
 		*list = append(*list, section{head: head})
 		return &(*list)[len(*list)-1].body
 	}
-	return map[string]*string{"before": &f.text.Before, "plant": &f.text.Plant, "remove": &f.text.Remove}[kind]
+	return map[string]*string{"before": &f.text.Before, "plant": &f.text.Plant, "remove": &f.text.Remove,
+		"cure": &f.text.Cure}[kind]
 }
 
 // direct is a line of a fault's head.
@@ -174,7 +176,8 @@ func (f *Fault) Play(n *Names) (*Played, error) {
 		errs = append(errs, err)
 		return filled
 	}
-	p.Before, p.Plant, p.Remove = fill(f.text.Before), fill(f.text.Plant), fill(f.text.Remove)
+	p.Before, p.Plant = fill(f.text.Before), fill(f.text.Plant)
+	p.Remove, p.Cure = fill(f.text.Remove), fill(f.text.Cure)
 	for object := range strings.FieldsSeq(fill(f.text.About)) {
 		_, bare, qualified := strings.Cut(object, ".")
 		if !qualified {
@@ -199,7 +202,7 @@ func (f *Fault) Play(n *Names) (*Played, error) {
 		to   *[]Work
 		mode script.Mode
 	}{{f.text.Work, &p.Work, script.Extended}, {f.text.Bad, &p.Bad, script.Extended},
-		{f.text.Hold, &p.Hold, script.Simple}} {
+		{f.text.Cured, &p.Cured, script.Extended}, {f.text.Hold, &p.Hold, script.Simple}} {
 		for _, s := range list.from {
 			w, err := f.readWork(fill(s.head), fill(s.body), n, list.mode)
 			errs = append(errs, err)

@@ -17,6 +17,9 @@ SELECT {items.id}, {items.name}, {items.price} FROM {items} WHERE {items.id} BET
 SELECT {items.id} FROM {items} WHERE {items.id} BETWEEN :item AND :item + {#lines};
 \repeat {#lines}
 SELECT {items.name}, {items.price} FROM {items} WHERE {items.id} = :item + {i};
+-- cured page clients=2 think=30ms
+\set item random(1, 4800)
+SELECT {items.id}, {items.name}, {items.price} FROM {items} WHERE {items.id} BETWEEN :item AND :item + {#lines};
 
 -- fault commit-for-each-row
 -- does: an import commits each row

@@ -95,6 +95,12 @@ BEGIN;
 UPDATE {items} SET {items.stock} = {items.stock} - 1 WHERE {items.id} = :item;
 \sleep {#call} ms
 COMMIT;
+-- cured order clients={#clients} think=10ms
+\set item random(1, 2)
+\sleep {#call} ms
+BEGIN;
+UPDATE {items} SET {items.stock} = {items.stock} - 1 WHERE {items.id} = :item;
+COMMIT;
 
 -- fault forgotten-prepared-transaction
 -- does: a transaction manager died between the two phases of a commit, and rows stay locked

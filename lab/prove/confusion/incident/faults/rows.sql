@@ -39,6 +39,10 @@ BEGIN
 END $$;
 CREATE POLICY {~own_rows} ON {orders} USING ({may_see}({orders.customer})) WITH CHECK (true);
 ALTER TABLE {orders} ENABLE ROW LEVEL SECURITY;
+-- cure
+DROP POLICY {~own_rows} ON {orders};
+CREATE POLICY {~own_rows} ON {orders} USING (EXISTS (SELECT FROM {customers} WHERE {customers.id} =
+    {orders}.{orders.customer} AND {customers.region} >= 0)) WITH CHECK (true);
 
 -- fault function-for-each-row
 -- does: a join became a call of a function for each row
