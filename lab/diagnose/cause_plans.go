@@ -88,6 +88,7 @@ var staleStatistics = cause{
 var unusedIndexes = cause{
 	name:    "unused-indexes",
 	healthy: "no table that is written has many unused indexes",
+	waste:   true,
 	find: func(m *measured) (*Finding, string) {
 		if why := m.delta.Why(counters.Indexes); why != "" {
 			return nil, why

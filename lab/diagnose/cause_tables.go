@@ -232,6 +232,7 @@ func (b bloated) evidence() string {
 var deadRowsRead = cause{
 	name:    "dead-rows",
 	healthy: "no table has twice as many dead rows as live ones",
+	waste:   true,
 	find: func(m *measured) (*Finding, string) {
 		all, why := m.bloat()
 		if why != "" || len(all) == 0 {

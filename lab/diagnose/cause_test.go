@@ -257,6 +257,44 @@ func TestCauses_FullProcessorsHaveOneName(t *testing.T) {
 	}
 }
 
+// A waste that takes a part of one application's time is a problem of its users, however long others wait for something
+// else; a job that does one thing takes all of its own time with it, and is none.
+func TestCauses_OfOneApplication(t *testing.T) {
+	var sessions []waits.Session
+	for pid := range 10 { // of which two thirds of the time are others' waits for locks
+		sessions = append(sessions, active(pid, lockWait, "UPDATE hot SET n = 1"))
+	}
+	of := func(application string, s waits.Session) waits.Session {
+		s.Application = application
+		return s
+	}
+	insert := of("till", active(20, "", "INSERT INTO t VALUES (1)"))
+	for name, c := range map[string]struct {
+		more []waits.Session
+		want Level
+	}{
+		"Alone":          {[]waits.Session{insert}, Problem},
+		"APartOfItsTime": {[]waits.Session{insert, of("till", active(21, "", "SELECT 2"))}, Problem},
+		"HardlyOfItsTime": {[]waits.Session{insert, of("till", active(21, "", "SELECT 2")), of("till", active(22, "", "SELECT 3")),
+			of("till", active(23, "", "SELECT 4"))}, Note},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, findings := said(plant(nil, unread(20), append(slices.Clone(sessions), c.more...)...))
+			i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == unusedIndexes.name })
+			if i < 0 || findings[i].Level != c.want || *findings[i].Price >= problemFrom.Value {
+				t.Errorf("%+v, want a small %s", findings, c.want)
+			}
+		})
+	}
+	bulk := figures{counters.Tables: {"public.t": {"n_tup_ins": 900_000}}}
+	_, _, findings := said(plant(nil, bulk, append(slices.Clone(sessions), insert)...))
+	for _, f := range findings {
+		if f.Name == bulkWriting.name && f.Level != Note {
+			t.Errorf("an import is %+v", f)
+		}
+	}
+}
+
 // The entries of unused indexes fill the log, too: what their statements wait for it beyond a usual commit is a part of
 // the price.
 func TestUnusedIndexes_PricesTheirLog(t *testing.T) {

@@ -54,7 +54,8 @@ type Range struct {
 // Level of a finding.
 type Level string
 
-// A problem takes a share of the time that users notice; a note takes less, or its price is unknown.
+// A problem takes a share of the time that users notice, of all or of one application; a note takes less, or its price is
+// unknown.
 const (
 	Problem Level = "problem"
 	Note    Level = "note"
@@ -103,6 +104,8 @@ type cause struct {
 	denies []string
 	// classes that its time is in, without statements that it explains: whose sessions pay. Empty: not theirs alone.
 	classes []waits.Class
+	// waste: nobody asked for what it does. A job that does nothing but one thing spends all of its time on it.
+	waste bool
 	// find looks for the cause. No finding and no reason: it is absent. A reason: it cannot be known.
 	find func(m *measured) (*Finding, string)
 }
@@ -142,6 +145,9 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 			f.looks = m.looksOf(c, f)
 			f.level(m)
 			f.Applications = m.payers(c, f)
+			if m.ofOneApplication(c, f) {
+				f.Level = Problem
+			}
 			if f.Level == Problem {
 				m.explain(f.explains, f.toLog)
 			}

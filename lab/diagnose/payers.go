@@ -39,6 +39,33 @@ func (m *measured) takes(c cause, f *Finding) (takes func(sql string, class wait
 	}, len(classes) > 0
 }
 
+// ofOneApplication says that a waste whose share of all time is small takes so much of one application's that its users
+// notice: beside a larger problem of others each share is small.
+func (m *measured) ofOneApplication(c cause, f *Finding) bool {
+	takes, known := m.takes(c, f)
+	if !c.waste || f.Price == nil || f.remark || !known || len(f.explains) == 0 ||
+		*f.Price < applicationFrom.Value || m.ledger.Sessions < sessionsLeast.Value {
+		return false
+	}
+	taken, all, sum := amounts{}, amounts{}, 0.0
+	for key, w := range m.book.events {
+		for pair, seconds := range w.pairs {
+			all.add(pair.application, seconds)
+			if takes(pair.statement, key.class) {
+				taken.add(pair.application, seconds)
+				sum += seconds
+			}
+		}
+	}
+	part := min(1, *f.Price*m.ledger.TotalS/max(sum, 1e-9)) // of these statements' time
+	for name, seconds := range taken {
+		if name != others && part*seconds >= applicationPart.Value*all[name] {
+			return true
+		}
+	}
+	return false
+}
+
 // shared says whether sessions of more than one application were active.
 func (m *measured) shared() bool {
 	first := ""

@@ -95,8 +95,11 @@ func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 		}
 		n.Verdict = Wrong
 		for _, fault := range p {
-			if slices.Contains(fault.answers, f.Name) {
+			switch {
+			case slices.Contains(fault.answers, f.Name):
 				n.Verdict, right[fault.name] = Right, true
+			case n.Verdict == Wrong && slices.Contains(fault.also, f.Name):
+				n.Verdict = True
 			}
 		}
 		if n.Verdict == Wrong && t.madeByMachine(f.Name) {
