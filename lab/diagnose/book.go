@@ -98,7 +98,7 @@ type book struct {
 	stalls      []stall
 	still       map[Culprit]float64   // seconds
 	normalized  map[string]normalized // statements without their values, by their text
-	fullTexts   map[string]string     // the same in full, one of those that begin so
+	fullTexts   map[string]string     // the same in full, the longest of those that begin so
 	behindGaps  amounts               // waits for locks while another session rests behind the same statement
 	idling      map[int]bool          // sessions of the last look that wait for their clients
 	users       map[roleIn]float64    // active time by database and role
@@ -367,8 +367,11 @@ func (b *book) normalize(sql string) normalized {
 		text := normalizedText(sql)
 		p = normalized{text, verb(text)}
 		b.normalized[sql] = p
-		if len(b.fullTexts) < normalizedMost && b.fullTexts[text] == "" {
-			b.fullTexts[text] = sqltext.WithoutValues(sql)
+		// Of those that are one but for their lists, the one with the longest is shown.
+		if full, kept := b.fullTexts[text]; kept || len(b.fullTexts) < normalizedMost {
+			if own := sqltext.WithoutValues(sql); len(own) > len(full) {
+				b.fullTexts[text] = own
+			}
 		}
 	}
 	return p

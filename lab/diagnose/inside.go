@@ -111,11 +111,11 @@ const matchWidth = 150
 
 var placeholders = strings.NewReplacer("$?", "?", "-?", "?", "+?", "?", "( ", "(", " )", ")", " ,", ",")
 
-const value = `[-+]? ?\$?\?`
+const listedValue = `[-+]? ?\$?\?`
 
 // valueList of a text: one with other values, or more of them, is the same list. PostgreSQL 18 keeps the first of two
 // values or more. A list that does not end is where the server cut the text.
-var valueList = regexp.MustCompile(`(?i)(\bin ?\( ?|\barray ?\[ ?)(` + value + `)(?: ?, ?(?:` + value +
+var valueList = regexp.MustCompile(`(?i)(\bin ?\( ?|\barray ?\[ ?)(` + listedValue + `)(?: ?, ?(?:` + listedValue +
 	`|…))+ ?(?:([)\]])|,? ?…?$)`)
 
 // listGoesOn ends a text that was cut within its list.
