@@ -275,8 +275,8 @@ func TestCauses_OfOneApplication(t *testing.T) {
 	}{
 		"Alone":          {[]waits.Session{insert}, Problem},
 		"APartOfItsTime": {[]waits.Session{insert, of("till", active(21, "", "SELECT 2"))}, Problem},
-		"HardlyOfItsTime": {[]waits.Session{insert, of("till", active(21, "", "SELECT 2")), of("till", active(22, "", "SELECT 3")),
-			of("till", active(23, "", "SELECT 4"))}, Note},
+		"HardlyOfItsTime": {[]waits.Session{insert, of("till", active(21, "", "SELECT 2")), of("till", active(22, "",
+			"SELECT 3")), of("till", active(23, "", "SELECT 4")), of("till", active(24, "", "SELECT 5"))}, Note},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, findings := said(plant(nil, unread(20), append(slices.Clone(sessions), c.more...)...))

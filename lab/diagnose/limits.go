@@ -16,10 +16,10 @@ var (
 	problemFrom   = limits.Share(threshold.Problem)
 	sessionsLeast = limit("active sessions", 0.2,
 		"on average; on a server with less to do every finding is a note")
-	applicationFrom = limit("price of a problem of one application", 0.05,
-		"share of all time; less is within what two looks at one load differ by, for any application")
-	applicationPart = limit("part of one application's time", 0.25,
-		"a quarter of what its users wait for, whatever others wait for meanwhile")
+	applicationFrom = limit("price of a problem of one application", 0.04,
+		"share of all time: twice that of a note, since two looks at one load differ by as much as a note")
+	applicationPart = limit("part of one application's time", 0.2,
+		"twice the share of a problem: one application has fewer samples than all")
 	fullCore = limit("one core filled", 0.9,
 		"cores that one process uses; the rest is lost to interrupts and to the scheduler")
 	othersBusy = limit("processors taken by others", 0.25,
