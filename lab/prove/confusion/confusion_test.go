@@ -183,7 +183,7 @@ func TestScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"*lock-held-by-idle-client 1", "!log-flush 1", "~processors-taken-by-others",
-		"0.760", "~steal 1, !steal 1"} {
+		"0.800", "=processors-full 1", "~steal 1, !steal 1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the matrix lacks %q:\n%s", want, b.String())
 		}
