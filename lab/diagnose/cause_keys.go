@@ -44,10 +44,11 @@ var scatteredKeys = cause{
 		u := m.uses([]waits.Class{waits.WAL}, func(sql string) bool { return slices.Contains(best.own, sql) })
 		f := &Finding{Price: new(u.share * part), there: true, partial: true, grave: part >= scatteredPart.Value,
 			Statements: m.book.full(best.own),
-			Title: fmt.Sprintf("Random keys: each row of %s has its entry on another page of the index %s, and the log "+
-				"is full of whole pages", best.table, best.index.Name),
-			Mechanism: "The first change of a page after a checkpoint puts the whole page into the log. Keys in order " +
-				"fill one page after the other; random ones touch all pages of the index, which must also be in memory.",
+			Title: fmt.Sprintf("Random keys: each row of %s has its entry on another page of the index %s, and the "+
+				"log is full of whole pages", best.table, best.index.Name),
+			Mechanism: "The first change of a page after a checkpoint puts the whole page into the log. Keys in " +
+				"order fill one page after the other; random ones touch all pages of the index, which must also be " +
+				"in memory.",
 			Evidence: append([]string{fmt.Sprintf("the keys are random: %s", best.why),
 				fmt.Sprintf("%.2f whole pages in the log for each of %.0f rows inserted, %.0f a second, at most %s of "+
 					"the log; keys in order have one for some hundred rows", best.images/best.rows, best.rows, perS,

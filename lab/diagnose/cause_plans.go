@@ -119,8 +119,8 @@ var unusedIndexes = cause{
 				Title: fmt.Sprintf("%.0f indexes of %s are written and never read", n, table),
 				Mechanism: "Each new row is entered into each index of its table, and each entry goes into the log, " +
 					"too.",
-				Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; and %s waits for its log beyond a usual "+
-					"commit's", human.Percent(u.share), u.largest, human.Percent(log)),
+				Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; and %s waits for its log beyond a "+
+					"usual commit's", human.Percent(u.share), u.largest, human.Percent(log)),
 					"not read since the statistics began: " + strings.Join(unused[table][:min(5, len(unused[table]))],
 						", ")},
 				Excluded: []string{"unique indexes are not counted: they enforce uniqueness"},

@@ -111,7 +111,7 @@ var processorsFull = cause{
 			return nil, ""
 		}
 		return &Finding{
-			// Where others leave it so few, that has a finding: whether its own work alone would fill them is not known.
+			// Where others leave it so few, that has a finding: nobody knows whether its own work would fill them.
 			remark:    r.others >= othersBusy.Value,
 			Price:     new(waiting * r.own() * (1 - m.explainedRunning()) * m.ownPart()),
 			Title:     "The database needs more processors than it has",

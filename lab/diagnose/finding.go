@@ -54,8 +54,8 @@ type Range struct {
 // Level of a finding.
 type Level string
 
-// A problem takes a share of the time that users notice, of all or of one application; a note takes less, or its price is
-// unknown.
+// A problem takes a share of the time that users notice, of all or of one application; a note takes less, or its price
+// is unknown.
 const (
 	Problem Level = "problem"
 	Note    Level = "note"
@@ -119,8 +119,8 @@ var causes = []cause{
 	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead, emptyPages, pendingEntries, staleStatistics,
 	planChanged, computedConditions, tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp,
 	indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues, filtered,
-	valuesRewritten, notHOT, unusedIndexes, scatteredKeys, spills, bulkWriting, commitForEachRow, beyondItsRows, longStatements,
-	lockContention, quota, stolen, processorsByOthers,
+	valuesRewritten, notHOT, unusedIndexes, scatteredKeys, spills, bulkWriting, commitForEachRow, beyondItsRows,
+	longStatements, lockContention, quota, stolen, processorsByOthers,
 	processorsByServer, processorsElsewhere,
 	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,
 	checkpoints, logInsertion,

@@ -170,7 +170,8 @@ var (
 		"keys in order fill one page after the other: a page has some hundred of them")
 	scatteredPerS = limit("whole pages a second by scattered keys", 20,
 		"0.16 MB/s, 14 GB a day; with fewer the log hardly grows")
-	scatteredPart = limit("log that is whole pages by scattered keys", 0.5, "share of the log: it would be half without")
-	queueLeast    = limit("commit slower than its flush", 3,
+	scatteredPart = limit("log that is whole pages by scattered keys", 0.5,
+		"share of the log: without them it would be half")
+	queueLeast = limit("commit slower than its flush", 3,
 		"times; a flush for two commits at once explains two")
 )

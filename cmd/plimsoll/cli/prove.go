@@ -198,7 +198,8 @@ func (a *app) prove(ctx context.Context, args []string, o proveOptions) error {
 			"results of claims are always kept")
 	}
 	if o.set != confusion.SetAll || o.seed != confusion.SeedDefault || o.trials > 0 || o.cure != "" {
-		return problem.New(problem.Usage, errors.New("--set, --seed, --trials and --cure apply only to --confusion"), "")
+		return problem.New(problem.Usage, errors.New("--set, --seed, --trials and --cure apply only to --confusion"),
+			"")
 	}
 	if o.self {
 		return a.proveSelf(ctx, args, o)

@@ -2,7 +2,8 @@
 -- are of this database, and how many of the idle ones began to idle a moment ago; the server's other processes; and
 -- who has how many of the client processes, with the age of the oldest transaction.
 WITH a AS MATERIALIZED (
-    SELECT pid, datname, usename, application_name, client_addr, backend_type, state, state_change, wait_event_type, wait_event,
+    SELECT pid, datname, usename, application_name, client_addr, backend_type, state, state_change, wait_event_type,
+        wait_event,
         CASE WHEN backend_type = 'autovacuum worker' THEN left(query, 200) END AS query, xact_start
     FROM pg_stat_activity WHERE pid <> pg_backend_pid()
 ), c AS (

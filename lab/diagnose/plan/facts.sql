@@ -17,7 +17,8 @@ SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS plain, c.reltup
         FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = c.oid AND a.attnum > 0
             AND NOT a.attisdropped), '[]') AS columns,
     coalesce((SELECT jsonb_agg(jsonb_build_object('name', ic.relname, 'valid', x.indisvalid AND x.indisready,
-        'unique', x.indisunique AND x.indnkeyatts = 1, 'method', am.amname, 'partial', coalesce(pg_get_expr(x.indpred, x.indrelid), ''),
+        'unique', x.indisunique AND x.indnkeyatts = 1, 'method', am.amname,
+        'partial', coalesce(pg_get_expr(x.indpred, x.indrelid), ''),
         'expressions', coalesce(pg_get_expr(x.indexprs, x.indrelid), ''), 'first', coalesce(a.attname, ''),
         'columns', coalesce((SELECT jsonb_agg(k.attname) FROM pg_attribute k WHERE k.attrelid = x.indrelid
             AND k.attnum = ANY (x.indkey)), '[]'), 'other', coalesce(x.indcollation[0] <> a.attcollation, false),

@@ -2,7 +2,8 @@
 -- reads or writes them: triggers, row security policies, and the functions that both call; functions in checks, in the
 -- expressions of indexes, in defaults and generated columns. A table comes with its partitions. Then functions that
 -- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction. A
--- table comes with the view that adds it up, and says whether it is foreign, and whether a materialized view is between.
+-- table comes with the view that adds it up, and says whether it is foreign, and whether a materialized view is
+-- between.
 --
 -- Bounds: of relations with the same name, and of what is below a name, those with most traffic ($2 and $3); a name
 -- alone does not tell the schema, and a table may have ten thousand partitions. Views can be below each other in a
