@@ -48,8 +48,8 @@ func (a *app) compareCure(ctx context.Context, o proveOptions, c *confusion.Cure
 	l.Users, l.Duration, l.Ramp, l.Seed = 0, trialDuration, trialRamp, c.Seed
 	q := compare.Request{
 		Options: compare.Options{Metric: compare.MetricDefault, Pairs: compare.PairsDefault,
-			Margin: compare.MarginDefault, Seed: c.Seed, Budget: cmp.Or(o.budget, cureBudget), Store: compare.DefaultStore(),
-			Title: "case " + c.Fault, Version: software().Version},
+			Margin: compare.MarginDefault, Seed: c.Seed, Budget: cmp.Or(o.budget, cureBudget),
+			Store: compare.DefaultStore(), Title: "case " + c.Fault, Version: software().Version},
 		System: system.Spec{Run: run.Options{Load: l, DisturbedLimit: o.disturbed, Software: software().Version}},
 		Reset:  system.ResetNone, Local: a.local(),
 	}
