@@ -24,17 +24,11 @@ const (
 	WorkListLimitMax     = 10_000
 )
 
-// The temp tables of a work list: what is to be carried, and the fullest cell of each of these items.
-var workListTables = []temptable.Structure{
-	temptable.MustDefine([]temptable.Column{
-		{Name: "basis", Type: "uuid"}, {Name: "number", Type: "text"}, {Name: "warehouse", Type: "uuid"},
-		{Name: "item", Type: "uuid"}, {Name: "quantity", Type: "numeric(18,3)"},
-	}, "warehouse", "item"),
-	temptable.MustDefine([]temptable.Column{
-		{Name: "warehouse", Type: "uuid"}, {Name: "item", Type: "uuid"}, {Name: "cell", Type: "uuid"},
-		{Name: "quantity", Type: "numeric(18,3)"},
-	}, "warehouse", "item"),
-}
+// workListTable is the temp table of a work list: what is to be carried.
+var workListTable = temptable.MustDefine([]temptable.Column{
+	{Name: "basis", Type: "uuid"}, {Name: "number", Type: "text"}, {Name: "warehouse", Type: "uuid"},
+	{Name: "item", Type: "uuid"}, {Name: "quantity", Type: "numeric(18,3)"},
+}, "warehouse", "item")
 
 var workListShown = books.Attributes(books.Basis, books.TextAttr("number", 1), books.Warehouse, books.Item,
 	books.TextAttr("name", 1), books.Quantity, books.Cell,
@@ -87,7 +81,7 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 	var rows *rowset.Table
 	err = db.Read(ctx, func(w *database.Work) error {
 		rows = rowset.New(workListShown, 0) // reading may be repeated
-		b, err := begin(ctx, w, limit, workListTables...)
+		b, err := begin(ctx, w, limit, workListTable)
 		if err != nil {
 			return err
 		}
@@ -95,16 +89,16 @@ func workList(ctx context.Context, db *database.Database, user session.User, que
 FROM (SELECT * FROM `+awaited.Meta().Totals()+` t WHERE t.organisation = $1 AND t.`+metadata.Open+`
 AND t.quantity > 0`+where+` ORDER BY t.basis, t.item LIMIT $2) t
 JOIN (`+numbers+`) d ON d.id = t.basis`, args...)
-		// Item by item: a join may read all that lies in cells.
-		b.fillTable(1, "fullest cells", `SELECT t.warehouse, t.item, c.cell, c.quantity
+		// The fullest cell of each item is found item by item: a join may read all that lies in cells.
+		b.query("work list", `WITH fullest AS MATERIALIZED (SELECT t.warehouse, t.item, c.cell, c.quantity
 FROM (SELECT DISTINCT warehouse, item FROM {0}) t CROSS JOIN LATERAL (
 	SELECT cell, quantity FROM acc_cells_totals c
-	WHERE c.organisation = $1 AND c.warehouse = t.warehouse AND c.item = t.item AND c.period = 'infinity'
+	WHERE c.organisation = $2 AND c.warehouse = t.warehouse AND c.item = t.item AND c.period = 'infinity'
 	AND c.quantity > 0
-	ORDER BY quantity DESC, cell LIMIT 1) c`, user.Organisation)
-		b.query("work list", `SELECT t.basis, t.number, t.warehouse, t.item, i.name, t.quantity,
+	ORDER BY quantity DESC, cell LIMIT 1) c)
+SELECT t.basis, t.number, t.warehouse, t.item, i.name, t.quantity,
 			coalesce(k.id, $1::uuid), coalesce(k.name, ''), coalesce(c.quantity, 0)
-FROM {0} t JOIN cat_items i ON i.id = t.item LEFT JOIN {1} c USING (warehouse, item)
+FROM {0} t JOIN cat_items i ON i.id = t.item LEFT JOIN fullest c USING (warehouse, item)
 LEFT JOIN (SELECT DISTINCT ON (warehouse) warehouse, id FROM cat_warehouse_cells WHERE organisation = $2
 ORDER BY warehouse, code) f ON f.warehouse = t.warehouse
 LEFT JOIN cat_warehouse_cells k ON k.id = coalesce(c.cell, f.id)

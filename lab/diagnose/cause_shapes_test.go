@@ -188,20 +188,20 @@ func TestAlike_AreCountedTogether(t *testing.T) {
 	m := plant(func(m *measured) {
 		m.inside.Totals = &statement.Totals{LastedS: 10}
 		for n := 2; n < 12; n++ {
-			m.statements = append(m.statements, statement.Account{Text: list(n), Calls: new(4000.0), S: 1.5,
-				MeanMS: new(0.375), Tables: []string{"public.t"}})
+			m.statements = append(m.statements, statement.Account{Text: list(n), Calls: new(400.0), S: 1.5,
+				MeanMS: new(3.75), Tables: []string{"public.t"}})
 		}
 	}, nil, active(1, "", list(3)), active(2, "", list(7)))
 	var f Finding
 	if m.plannedOutside(&f) {
 		t.Errorf("planning is %q", f.Evidence)
 	}
-	if e := m.excessOf(&m.statements[0]); e == nil || e.calls != 40_000 {
-		t.Errorf("excess %+v, want that of all 40,000 calls", e)
+	if e := m.excessOf(&m.statements[0]); e == nil || e.calls != 4000 {
+		t.Errorf("excess %+v, want that of all 4,000 calls", e)
 	}
 	m.byAlike = nil
 	for i := range m.statements {
-		m.statements[i].S, m.statements[i].MeanMS = 0.1, new(0.025)
+		m.statements[i].S, m.statements[i].MeanMS = 0.1, new(0.25)
 	}
 	m.statements = m.statements[:2]
 	if !m.plannedOutside(&f) || priceOf(f) > 1 || len(f.Evidence) != 1 {

@@ -104,7 +104,7 @@ which causes were named. A matrix of planted and named causes ends with scores,
   --seed N     another draw; the same seed draws the same
   --budget, --trials    a random part of what is left; with --keep the same command continues
   --cure FAULT          a worked case: the incident is planted, diagnosed and cured in a copy of
-                        its database, and both are compared, for 15 minutes at most (--budget)
+                        its database, and both are compared, for 10 minutes at most (--budget)
 
 Verdicts on claims:
 
