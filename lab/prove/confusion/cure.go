@@ -100,7 +100,7 @@ func (c *Cure) diagnose(ctx context.Context, f *incident.Fault, lasts time.Durat
 	if err != nil {
 		return err
 	}
-	// To plan the statements of a role it must be a member; whoever else may create functions here is a part of the case.
+	// To plan the statements of a role it must be a member; who else may create functions here is a part of the case.
 	if err := postgres.Execute(ctx, e.owner(""), "GRANT "+strings.Join(append(e.roles(), e.names.User), ", ")+" TO "+
 		e.names.Watch); err != nil {
 		return err
