@@ -26,8 +26,8 @@ import (
 	"plimsoll/platform/worker/shape"
 )
 
-// documentWarmings is how often each user carries out each operation before it is measured.
-const documentWarmings = 3
+// documentWarmings is how often each user carries out each operation before it is measured. Tests need one.
+var documentWarmings = 3
 
 const (
 	// warmSeed differs from the seeds of all turns: the same random numbers would give the same idempotency keys.
