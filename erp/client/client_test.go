@@ -347,7 +347,7 @@ func TestListsOfManyPagesAreReadToTheirEnd(t *testing.T) {
 		c := client.New(client.Options{Transport: transport, RefusedShare: -1})
 		outcome, err := c.Do(t.Context(), login(t, c, url, 1), operations.AssetCommissioningPost, random(1))
 		if err != nil || outcome != client.OK {
-			t.Fatalf("%v %v", outcome, err)
+			t.Fatalf("%v, error %v: want it done", outcome, err)
 		}
 	}
 	for range 3 {

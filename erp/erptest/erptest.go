@@ -395,15 +395,15 @@ func Books() (tables []string) {
 // Alone waits until the database has no other session: those of closed pools end a little later.
 func Alone(t testing.TB, db *database.Database) {
 	t.Helper()
-	deadline := time.Now().Add(patience.Max)
-	for others := 1; others > 0; {
-		err := db.Borrow(context.Background(), func(c *pgx.Conn) error {
+	patience.Until(t, "the database has no other session", func() bool {
+		others := 0
+		if err := db.Borrow(context.Background(), func(c *pgx.Conn) error {
 			return c.QueryRow(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE datname = "+
 				"current_database() AND backend_type = 'client backend' AND application_name <> "+
 				"current_setting('application_name')").Scan(&others)
-		})
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("%d other sessions: %v", others, err)
+		}); err != nil {
+			t.Fatalf("count other sessions: %v", err)
 		}
-	}
+		return others == 0
+	})
 }

@@ -76,8 +76,8 @@ func digest(t *testing.T, db *databasetest.Test, query string) string {
 }
 
 func TestTheSameOptionsMakeTheSameBase(t *testing.T) {
-	first, summary := filled(t, small)
-	second, _ := filled(t, small)
+	first := copied(t)
+	second, summary := filled(t, small)
 	other := small
 	other.Seed++
 	third, _ := filled(t, other)

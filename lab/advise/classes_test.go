@@ -506,8 +506,7 @@ func catalogChurn(t *testing.T, b *bench) {
 func tempWithoutStatistics(t *testing.T, b *bench) {
 	dsn := b.database(t)
 	off := value[string](t, dsn, "SELECT coalesce(string_agg('-c ' || name || '=off', ' '), '') FROM pg_settings "+
-		"WHERE "+
-		"name IN ('enable_temp_memory_catalog', 'temp_lazy_files')")
+		"WHERE name IN ('enable_temp_memory_catalog', 'temp_lazy_files')")
 	conn := clustertest.Connect(t, dsn+" options='"+off+"'", "")
 	run(t, conn, "CREATE TEMP TABLE filled AS SELECT g, repeat('x', 100) FROM generate_series(1, 5000) g")
 	if a := waitForAdvice(t, dsn, "temp-statistics"); a.Level != Note ||

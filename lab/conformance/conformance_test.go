@@ -203,7 +203,7 @@ func TestOneC_IsContentWithOneLocale(t *testing.T) {
 		outcomes[s.Name] = s.Outcome
 	}
 	if outcomes["session.locale_en"] != conformance.OK || outcomes["session.locale_ru"] != conformance.Note {
-		t.Errorf("%v", outcomes)
+		t.Errorf("want session.locale_en ok and session.locale_ru a note, got %v", outcomes)
 	}
 }
 

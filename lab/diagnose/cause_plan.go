@@ -103,15 +103,13 @@ var planChanged = cause{
 func changeFinding(c plan.Change) Finding {
 	f := Finding{Name: changedName, Level: Note, Title: "A statement has another plan than before",
 		Mechanism: "The planner chooses by statistics, settings and values. When they pass a limit, the next call " +
-			"is run " +
-			"in another way, all at once.",
+			"is run in another way, all at once.",
 		Evidence: []string{fmt.Sprintf("between %s: %s", c.Between, normalizedText(c.Statement)),
 			"before, " + costText(c.Before)},
 		Excluded: []string{"the statement is the same: names of tables, indexes and the order of its steps are " +
 			"compared"},
 		Next: []string{"was a table filled, analyzed, or an index dropped between the two? SELECT relname, " +
-			"last_analyze, " +
-			"last_autoanalyze FROM pg_stat_user_tables",
+			"last_analyze, last_autoanalyze FROM pg_stat_user_tables",
 			"auto_explain.log_min_duration writes the plan of each slow call to the log, which this program reads"}}
 	f.Evidence = append(f.Evidence, planLines(c.Before)...)
 	f.Evidence = append(f.Evidence, "after, "+costText(c.After))

@@ -238,12 +238,12 @@ func TestRunUnderWayIsNotUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ids, err := runs.Unfinished(); err != nil || len(ids) != 0 {
-		t.Errorf("%v, %v", ids, err)
+		t.Errorf("unfinished %v, error %v: want none", ids, err)
 	}
 	if err := mark.Release(); err != nil {
 		t.Fatal(err)
 	}
 	if ids, err := runs.Unfinished(); err != nil || len(ids) != 1 {
-		t.Errorf("%v, %v", ids, err)
+		t.Errorf("unfinished %v, error %v: want one", ids, err)
 	}
 }

@@ -190,7 +190,7 @@ func TestOwnRunThatCannotBeMade(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if r, err := Run(t.Context(), ownRun(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) ||
 				problem.ClassOf(err) != problem.Usage {
-				t.Errorf("%v, %v", r, err)
+				t.Errorf("%v, %v: want a usage error with %q", r, err, c.says)
 			}
 		})
 	}

@@ -40,7 +40,8 @@ func base(t testing.TB) Options {
 	return shortRun(filltest.Copy(t, "small", smallBase))
 }
 
-var smallBase = fill.Options{Items: 200, Counterparties: 100, Documents: 300}
+// smallBase has one organisation: for each, a run first makes a hundred documents for its operations to act on.
+var smallBase = fill.Options{Items: 200, Counterparties: 100, Organisations: 1, Documents: 300}
 
 // filled is base in an empty database of its own.
 func filled(t testing.TB, dsn cluster.DSN) Options {

@@ -35,7 +35,7 @@ func TestWhatIsCarriedOutInsteadIsCounted(t *testing.T) {
 			played++
 		}
 	}
-	o.Duration = 10 * time.Second
+	o.Duration = 6 * time.Second // twice as many of them as there are assets
 	r := mustRun(t, t.Context(), o)
 	ops := byID(r)
 	assets := ops["asset_commissioning.post"]

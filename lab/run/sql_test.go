@@ -23,7 +23,7 @@ func TestStages(t *testing.T) {
 		"[[stages]]\nduration = \"1s\"\nusers = 4\n"+lookOnly)
 	var err error
 	if o.Load, err = o.Load.With(""); err != nil || o.Duration != 4*time.Second {
-		t.Fatalf("%v, %v", o.Duration, err)
+		t.Fatalf("%v, error %v: want 4 s", o.Duration, err)
 	}
 	o.Users, o.DSN = 16, clustertest.Database(t).Secret() // twice as many
 	r := mustRun(t, t.Context(), o)
@@ -84,7 +84,7 @@ func TestTooFewRows(t *testing.T) {
 	o.DSN = clustertest.Database(t).Secret()
 	if _, err := Run(t.Context(), o); err == nil || problem.ClassOf(err) != problem.Usage ||
 		!strings.Contains(err.Error(), "data.n has 20 rows") || !strings.Contains(err.Error(), "takes about 60") {
-		t.Errorf("%v", err)
+		t.Errorf("want a usage error about 20 rows of 60, got %v", err)
 	}
 	// Of users who do not think nobody knows before.
 	o = ownRun(t, onceOf20+"[think]\nmean = \"0s\"\n")

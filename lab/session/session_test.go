@@ -222,7 +222,7 @@ func TestResume(t *testing.T) {
 		}
 		if _, _, err := session.Resume(t.Context(), kept.Folder{Root: file, Kind: "one"}, "test", read,
 			match); problem.ClassOf(err) != problem.Environment {
-			t.Errorf("%v", err)
+			t.Errorf("want an environment error, got %v", err)
 		}
 	})
 	t.Run("OneAtATime", func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestResume(t *testing.T) {
 			return read(path)
 		}, match)
 		if err != nil || *one != "same 1" {
-			t.Fatalf("%v, %v", one, err)
+			t.Fatalf("%v, error %v: want \"same 1\"", one, err)
 		}
 		release()
 	})

@@ -15,7 +15,7 @@ func testOf(a, b []float64) float64 { return RankTest([]Stratum{{a, b}}) }
 func TestTheTestOfTies(t *testing.T) {
 	ones, one := []float64{1, 1, 1, 1, 1}, []float64{1, 1, 1, 0.5}
 	if p, swapped := testOf(ones, one), testOf(one, ones); p != swapped || math.Abs(p-4.0/9) > 1e-12 {
-		t.Errorf("%v, %v", p, swapped)
+		t.Errorf("p %v, with the sides swapped %v: want 4/9 of both", p, swapped)
 	}
 	if p := testOf(ones, ones[:3]); p != 1 {
 		t.Errorf("all equal: %v", p)

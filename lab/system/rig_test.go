@@ -147,7 +147,7 @@ func TestEnsureDatabase_BySeveralAtOnceMakesOne(t *testing.T) {
 		}
 	}
 	if has, err := c.HasDatabase(ctx, system.Database); err != nil || !has {
-		t.Errorf("%v %v", has, err)
+		t.Errorf("there %v, error %v: want the database", has, err)
 	}
 	conn := clustertest.Connect(t, c.DSN(system.Database).Secret(), "")
 	var available, added bool

@@ -183,7 +183,9 @@ func (s *stand) fillStopped(t *testing.T) {
 }
 
 func (s *stand) fill(t *testing.T) {
-	args := []string{"fill", "--cluster", s.one, "--documents", "500", "--items", "200", "--json"}
+	// For each organisation every run first makes a hundred documents for its operations to act on.
+	args := []string{"fill", "--cluster", s.one, "--documents", "500", "--items", "200", "--organisations", "1",
+		"--json"}
 	o := plimsoll(t, append(args, "--discard")...)
 	o.want(t, ExitOK)
 	var filled struct {
@@ -215,48 +217,41 @@ func (s *stand) audit(t *testing.T) {
 	if o.want(t, ExitOK); !strings.Contains(o.stdout, "not derivable") {
 		t.Errorf("want what cannot be derived, got %s", o.stdout)
 	}
-	books := s.digest(t)
-	text := plimsoll(t, "audit", "--cluster", s.one, "--digest").stdout
-	if !strings.Contains(text, "digest: "+books+"\n") || !strings.Contains(text, "doc_goods_sale") {
-		t.Errorf("want the digest of the books and of each table, got %s", text)
+	o = plimsoll(t, "audit", "--cluster", s.one, "--digest")
+	printed := regexp.MustCompile(`(?m)^digest: ([0-9a-f]{64})$`).FindStringSubmatch(o.stdout)
+	if printed == nil || !strings.Contains(o.stdout, "doc_goods_sale") {
+		t.Fatalf("want the digest of the books and of each table, got %s", o.stdout)
 	}
+	books := printed[1]
 	cook := func(by string) {
 		plimsoll(t, "psql", s.one, "--", "-qc", "UPDATE acc_stock_totals SET quantity = quantity + "+by).want(t, ExitOK)
 	}
 	cook("1")
-	o = plimsoll(t, "audit", "--cluster", s.one, "--json")
+	o = plimsoll(t, "audit", "--cluster", s.one, "--digest", "--json")
 	o.want(t, ExitThreshold, "the books are wrong")
-	var report struct{ Violations int }
+	var report struct {
+		Violations int
+		Books      struct{ Digest string }
+	}
 	o.decode(t, &report)
 	if report.Violations == 0 {
 		t.Errorf("want violations, got %s", o.stdout)
 	}
-	if s.digest(t) == books {
-		t.Error("other totals have the same digest")
+	if len(report.Books.Digest) != 64 || report.Books.Digest == books {
+		t.Errorf("digest %s of other totals, of the right ones %s", report.Books.Digest, books)
 	}
 	cook("-1")
-	plimsoll(t, "audit", "--cluster", s.one).want(t, ExitOK)
+	o = plimsoll(t, "audit", "--cluster", s.one, "--digest", "--json")
+	o.want(t, ExitOK)
+	if o.decode(t, &report); report.Books.Digest != books {
+		t.Errorf("digest %s, it was %s with the same books", report.Books.Digest, books)
+	}
 	o = plimsoll(t, "audit", "--cluster", s.one, "--since-clean", "--list")
 	o.want(t, ExitOK)
 	if !regexp.MustCompile(`(?m)^goods_sale\.ledger +unchanged +- +0 `).MatchString(o.stdout) ||
 		!strings.Contains(o.stdout, "over unchanged tables") {
 		t.Errorf("want an unchanged invariant on no rows, got %s", o.stdout)
 	}
-	if got := s.digest(t); got != books {
-		t.Errorf("digest %s, it was %s with the same books", got, books)
-	}
-}
-
-// digest of the books, wrong ones too.
-func (s *stand) digest(t *testing.T) string {
-	t.Helper()
-	var said struct{ Books struct{ Digest string } }
-	o := plimsoll(t, "audit", "--cluster", s.one, "--digest", "--json")
-	o.decode(t, &said)
-	if len(said.Books.Digest) != 64 {
-		t.Errorf("want a digest of 64 digits, got %s", o.stdout)
-	}
-	return said.Books.Digest
 }
 
 func (s *stand) profile(t *testing.T) {
@@ -311,13 +306,13 @@ func (s *stand) serve(t *testing.T) {
 
 func (s *stand) run(t *testing.T) {
 	html, operations := filepath.Join(s.state, "run.html"), filepath.Join(s.state, "run.parquet")
-	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "90", "--duration", "3s", "--ramp", "1s", "--think", "3s",
 		"--json", "--html", html, "--samples", operations)
 	o.wantRun(t)
 	plimsoll(t, "recompute", operations, "--against", "latest").want(t, ExitOK, "all figures match run")
 	var r result.Result
 	o.decode(t, &r)
-	if r.Valid != (o.code == ExitOK) || r.Users != 300 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil ||
+	if r.Valid != (o.code == ExitOK) || r.Users != 90 || r.Ops == 0 || r.OpsPerS <= 0 || r.Apdex == nil ||
 		!r.Audit.Clean || r.Generator.CPUShare == nil {
 		t.Errorf("%.3000s", o.stdout)
 	}
@@ -369,7 +364,7 @@ func (s *stand) runByAgents(t *testing.T) {
 		}
 	}))
 	defer collector.Close()
-	o := plimsoll(t, "run", "--cluster", s.one, "--users", "300", "--duration", "3s", "--ramp", "1s", "--think", "3s",
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "90", "--duration", "3s", "--ramp", "1s", "--think", "3s",
 		"--lag-limit", "1m", "--json",
 		"--agents", "local:3", "--agents-listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--otlp", collector.URL)
 	o.wantRun(t)
@@ -378,7 +373,7 @@ func (s *stand) runByAgents(t *testing.T) {
 	}
 	var r result.Result
 	o.decode(t, &r)
-	if r.Users != 300 || r.Ops == 0 || len(r.Generator.Agents) != 3 || r.Generator.Agents[2].Users != 100 {
+	if r.Users != 90 || r.Ops == 0 || len(r.Generator.Agents) != 3 || r.Generator.Agents[2].Users != 30 {
 		t.Errorf("%.3000s", o.stdout)
 	}
 	if o := plimsoll(t, "report"); !strings.Contains(o.stdout, "agents") || !strings.Contains(o.stdout, "3@") {
@@ -388,7 +383,7 @@ func (s *stand) runByAgents(t *testing.T) {
 
 // A timeout far below what any posting takes: every operation fails, the score is 0.
 func (s *stand) runOverloaded(t *testing.T) {
-	o := plimsoll(t, "run", "--cluster", s.one, "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s",
+	o := plimsoll(t, "run", "--cluster", s.one, "--users", "60", "--duration", "2s", "--ramp", "0s", "--think", "1s",
 		"--timeout", "1ms", "--target", "0.99")
 	o.want(t, ExitThreshold)
 	if !strings.Contains(o.stdout, "report: ") {
@@ -604,7 +599,7 @@ func processes(t *testing.T) map[int]string {
 // On an empty machine, the main command creates what it needs and leaves only data behind.
 func TestRun_OnAnEmptyMachineMakesWhatItNeedsAndStopsIt(t *testing.T) {
 	s := newStand(t)
-	args := []string{"run", "--users", "200", "--duration", "2s", "--ramp", "0s", "--think", "1s"}
+	args := []string{"run", "--users", "60", "--duration", "2s", "--ramp", "0s", "--think", "1s"}
 	if !s.flavoursAreBuilt {
 		args = append(args, "--engine", "system")
 	}
@@ -736,8 +731,8 @@ func (s *stand) lines(t *testing.T) {
 	}
 	plimsoll(t, append(args[:3:3], append(bounds, "--configurations", s.one+"+lean", "--scenario", path)...)...).want(t,
 		ExitUsage, "the scenario has no ERP")
-	erp := func(configurations string) []string {
-		return append([]string{"line", "--configurations", configurations}, bounds...)
+	erp := func(configurations string) []string { // its operations are dear: half as many are still enough
+		return append(append([]string{"line", "--configurations", configurations}, bounds...), "--think", "600ms")
 	}
 	plimsoll(t, "fill", "--cluster", s.two, "--documents", "50", "--items", "20").want(t, ExitOK)
 	plimsoll(t, erp(s.one+"+classic,"+s.two+"+lean")...).want(t, ExitUsage,

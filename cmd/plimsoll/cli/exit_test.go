@@ -43,7 +43,7 @@ func TestStopped_IsWhatSaysNothingOfIt(t *testing.T) {
 		problem.New(problem.Usage, driver, ""):                                 false,
 	} {
 		if stopped(err) != want {
-			t.Errorf("%v: %v", err, !want)
+			t.Errorf("stopped(%v) is %v", err, !want)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestLineGates_AreSummed(t *testing.T) {
 	}
 	err = lineGatesError(judged)
 	if err == nil || !strings.Contains(err.Error(), "1 of 3 gates failed, 1 cannot be decided: slow: users < 500") {
-		t.Errorf("%v", err)
+		t.Errorf("want the counts and the gate that failed, got %v", err)
 	}
 }
 

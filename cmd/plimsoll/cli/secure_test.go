@@ -18,7 +18,8 @@ import (
 // something of it is wrong or limited. No secret is in anything that is printed or kept.
 func TestRunAgainstAProtectedWorker(t *testing.T) {
 	state := freshState(t)
-	t.Setenv("PLIMSOLL_DSN", filltest.Copy(t, "small", fill.Options{Items: 200, Counterparties: 100, Documents: 300}))
+	t.Setenv("PLIMSOLL_DSN", filltest.Copy(t, "small",
+		fill.Options{Items: 200, Counterparties: 100, Organisations: 1, Documents: 300}))
 	a := certificate.New(t)
 	cert, key := a.Issue(t, "worker")
 	file := func(name, text string) string {

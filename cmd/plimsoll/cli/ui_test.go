@@ -63,7 +63,7 @@ func TestRunInABrowser(t *testing.T) {
 	s := newStand(t)
 	plimsoll(t, append(s.upOne, "--quiet")...).want(t, ExitOK)
 	plimsoll(t, "fill", "--small", "--quiet").want(t, ExitOK)
-	args := []string{"--users", "60", "--think", "5s", "--ramp", "1s", "--duration", "10m", "--title",
+	args := []string{"--scenario", endless(t, 60), "--think", "5s", "--ramp", "1s", "--duration", "10m", "--title",
 		"A title with <b>markup</b>"}
 	r := startUI(t, args...)
 

@@ -126,7 +126,7 @@ func TestRemove_RefusesWhileSomethingHinders(t *testing.T) {
 			err := survey(t, state).Remove(t.Context())
 			if err == nil || !strings.Contains(err.Error(), c.says) || problem.ClassOf(err) != problem.Environment ||
 				problem.HintOf(err) == "" {
-				t.Errorf("%v", err)
+				t.Errorf("want an environment error with a hint and %q, got %v", c.says, err)
 			}
 			if size(t, state) != before {
 				t.Error("something is removed all the same")

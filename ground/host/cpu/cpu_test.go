@@ -44,7 +44,7 @@ func TestTree(t *testing.T) {
 	t.Run("CountsChildrenThatHaveEnded", func(t *testing.T) {
 		used, err := tree(cmd.Process.Pid)
 		if err != nil || used < 50*time.Millisecond {
-			t.Errorf("%v, %v", used, err)
+			t.Errorf("used %v, error %v: want 50 ms or more", used, err)
 		}
 	})
 	t.Run("CountsLivingDescendants", func(t *testing.T) {

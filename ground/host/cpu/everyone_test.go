@@ -24,7 +24,7 @@ func TestOthers(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if sum, err := e.Tree(11); err != nil || sum != 11*s {
-		t.Errorf("%v, %v", sum, err)
+		t.Errorf("the tree used %v, error %v: want %v", sum, err, 11*s)
 	}
 	if _, err := e.Tree(99); err == nil {
 		t.Error("a process that is not there has processor time")

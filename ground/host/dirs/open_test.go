@@ -45,7 +45,7 @@ func TestOpenIn_FollowsNoLinkOnTheWay(t *testing.T) {
 					check(t, os.WriteFile(at, nil, 0o600))
 				}
 				if f, err := OpenIn(dir, name, os.O_RDONLY); !errors.Is(err, ErrForeign) {
-					t.Errorf("%v, %v", f, err)
+					t.Errorf("opened %v, error %v: want it refused as foreign", f, err)
 				}
 				if f, err := OpenIn(dir, name, os.O_WRONLY|os.O_APPEND); err == nil {
 					t.Errorf("%v is open for writing", f.Name())

@@ -46,7 +46,7 @@ func TestFolder(t *testing.T) {
 		full := func(io.Writer) error { return fmt.Errorf("page: %w", syscall.ENOSPC) }
 		if err := f.Save(ids[1], full, text("{}")); !errors.Is(err, syscall.ENOSPC) || !f.Has(ids[1]) ||
 			problem.ClassOf(err) != problem.Environment || !strings.HasPrefix(err.Error(), "store the note: ") {
-			t.Errorf("%v", err)
+			t.Errorf("want the JSON kept and \"store the note: no space\", got %v", err)
 		}
 	})
 	t.Run("Remove", func(t *testing.T) {

@@ -96,7 +96,7 @@ func TestItems(t *testing.T) {
 	}
 	left, err := os.ReadDir(f.Root)
 	if err != nil || len(left) != 3 { // two results, and the lock of the one that is held
-		t.Errorf("%v, %v", left, err)
+		t.Errorf("left are %v, error %v: want 3", left, err)
 	}
 }
 

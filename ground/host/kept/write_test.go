@@ -88,7 +88,7 @@ func TestWriteGoesIntoWhatIsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(pipe); err != nil || info.Mode().IsRegular() {
-		t.Fatalf("%v, %v", info, err)
+		t.Fatalf("%v, error %v: want the pipe as it was", info, err)
 	}
 	if text := <-read; text != "page" {
 		t.Errorf("read %q", text)

@@ -86,7 +86,7 @@ func TestLock(t *testing.T) {
 	})
 	t.Run("NobodyHoldsAFileThatIsNotThere", func(t *testing.T) {
 		if _, is, err := lock.HeldBy(filepath.Join(t.TempDir(), "l")); is || err != nil {
-			t.Errorf("%v, %v", is, err)
+			t.Errorf("held %v, error %v: want nobody to hold it", is, err)
 		}
 	})
 	t.Run("DoesNotFollowALink", func(t *testing.T) {

@@ -42,7 +42,7 @@ func eventually(t *testing.T, what string, probe func(until time.Time) (Times, e
 func TestProbes(t *testing.T) {
 	allowed, err := Allowed()
 	if err != nil || len(allowed) == 0 {
-		t.Fatalf("%v, %v", allowed, err)
+		t.Fatalf("processors %v, error %v: want some", allowed, err)
 	}
 	first, last := allowed[0], allowed[len(allowed)-1]
 	area, err := NewArea(first, 4<<20)

@@ -40,9 +40,8 @@ func (p *Plan) Read(c Context) {
 	const sooner = 200
 	if p.JIT && c.MeanMS != nil && *c.MeanMS < sooner {
 		p.add(Remark{Name: Compiles, Text: fmt.Sprintf("its cost of %.0f is above jit_above_cost, so that it is "+
-			"compiled "+
-			"for calls of %.1f ms", p.Cost, *c.MeanMS), Next: []string{"SET jit = off for that role, and time it " +
-			"again"}})
+			"compiled for calls of %.1f ms", p.Cost, *c.MeanMS),
+			Next: []string{"SET jit = off for that role, and time it again"}})
 	}
 	const apart, many = 100, 1000
 	if c.Rows != nil && max(p.Rows, *c.Rows) >= many &&
@@ -88,10 +87,8 @@ func (p *Plan) scans(n *node, c Context) {
 	const little = 0.01
 	if kept <= little {
 		p.add(Remark{Name: FilterRemoves, Table: t.Name, Text: fmt.Sprintf("it reads all %.0f rows of %s and its "+
-			"filter "+
-			"keeps about %.0f", rows, t.Name, n.Rows), Next: []string{"an index on the columns of the filter: " +
-			"plimsoll " +
-			"advise --for 1m    names it"}})
+			"filter keeps about %.0f", rows, t.Name, n.Rows), Next: []string{"an index on the columns of the filter: " +
+			"plimsoll advise --for 1m    names it"}})
 	}
 }
 
@@ -179,10 +176,8 @@ func (p *Plan) spills(c Context) {
 		}
 		if need := rows * (width + overhead); room > 0 && need > room {
 			p.add(Remark{Name: Spills, Text: fmt.Sprintf("%s of %.0f rows needs %.1f MB and may use %.1f: it goes "+
-				"through "+
-				"temporary files", n.name(), rows, need/(1<<20), room/(1<<20)), Next: []string{"SET work_mem for " +
-				"the role " +
-				"of this statement alone"}})
+				"through temporary files", n.name(), rows, need/(1<<20), room/(1<<20)),
+				Next: []string{"SET work_mem for the role of this statement alone"}})
 		}
 	})
 }
@@ -236,8 +231,7 @@ func OffsetOf(c Context) *Remark {
 	return &Remark{Name: DeepOffset, Table: table, Strong: true, Text: "OFFSET reads and drops all rows before the " +
 		"page: " + said,
 		Next: []string{"page by key: WHERE (sort columns) > (those of the last row shown) ORDER BY … LIMIT n, with " +
-			"an index " +
-			"on the sort columns"}}
+			"an index on the sort columns"}}
 }
 
 // ReadText is what the text of a statement tells where its plan cannot be had: conditions that no index serves, on

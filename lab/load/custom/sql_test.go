@@ -77,8 +77,7 @@ func TestAUserKeepsASessionAndWhatBelongsToIt(t *testing.T) {
 	mustPlay(t, p, 0, 1)
 	mustPlay(t, p, 1, 1)
 	const seen = "SELECT string_agg(who || ' ' || work_mem || ' ' || items, ', ' ORDER BY who), count(DISTINCT " +
-		"backend) " +
-		"FROM seen"
+		"backend) FROM seen"
 	if got := clustertest.Value(t, dsn, seen); got != "0 7MB 2, 1 7MB 1" {
 		t.Errorf("the users saw %q", got)
 	}

@@ -90,7 +90,7 @@ func TestSteps_OfAnApplicationWithForms(t *testing.T) {
 	}
 	outcome, err := p.Play(t.Context(), 0, 0, numbers)
 	if outcome != tally.Failed || !strings.HasPrefix(err.Error(), "log in: step 2: ") {
-		t.Errorf("%v, %v", outcome, err)
+		t.Errorf("%v, error %v: want that the second step of the log-in failed", outcome, err)
 	}
 }
 

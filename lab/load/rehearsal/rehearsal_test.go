@@ -94,7 +94,7 @@ func TestPlay_ShowsEverythingOfEachOperation(t *testing.T) {
 	base := shop(t)
 	r := play(t, Options{Scenario: read(t, shopText), URLs: []string{base}, User: 7})
 	if r.Failed != 0 || r.Verdict() != nil {
-		t.Errorf("%v", r.Verdict())
+		t.Errorf("want no failure, got %v", r.Verdict())
 	}
 	var b strings.Builder
 	if err := r.Text(&b); err != nil {
@@ -224,7 +224,7 @@ SELECT 2 AS two;
 			}
 			r := play(t, Options{Scenario: read(t, text), DSN: clustertest.Database(t).Secret()})
 			if r.Failed != 1 {
-				t.Errorf("%v", r.Verdict())
+				t.Errorf("want one failure, got %v", r.Verdict())
 			}
 			var b strings.Builder
 			if err := r.Text(&b); err != nil {

@@ -101,7 +101,7 @@ func TestDo(t *testing.T) {
 				Transport: http.DefaultTransport, Base: base})
 			if outcome != c.outcome || (err != nil) != (c.says != "") ||
 				err != nil && !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, %v", outcome, err)
+				t.Errorf("%v, %v: want %v, %q", outcome, err, c.outcome, c.says)
 			}
 			for name, want := range c.sets {
 				if got := variables[name].String(); got != want {
@@ -115,7 +115,7 @@ func TestDo(t *testing.T) {
 func TestVariablesOfATemplate(t *testing.T) {
 	names, err := Variables("{{a}} and {{ b }} and {{a}}")
 	if err != nil || strings.Join(names, " ") != "a b" {
-		t.Errorf("%v, %v", names, err)
+		t.Errorf("variables %v, error %v: want a and b", names, err)
 	}
 	for _, wrong := range []string{"{{", "{{a", "{{a b}}", "{{}}", "{{1}}"} {
 		if _, err := Variables(wrong); err == nil {

@@ -7,11 +7,9 @@ import "maps"
 func init() {
 	maps.Copy(reference, map[string]about{
 		"http.cookies": {"Each user keeps the cookies that it is given, as a browser does, from its log-in to the " +
-			"end " +
-			"of the run. They cost about 1 KB a user.", "true or false", "true", "cookies = false"},
+			"end of the run. They cost about 1 KB a user.", "true or false", "true", "cookies = false"},
 		"http.redirects": {"So many redirects are followed, within the latency of the request. 301, 302 and 303 go " +
-			"on " +
-			"by GET without a body, 307 and 308 by the same request; another server gets no Authorization. " +
+			"on by GET without a body, 307 and 308 by the same request; another server gets no Authorization. " +
 			"Referer is the page that was shown last, as from a browser. With 0 the redirect is the answer, as " +
 			"everywhere where `expect` or `refused` names its status.",
 			"whole number from 0 to 50", "10", "redirects = 0"},
@@ -19,16 +17,14 @@ func init() {
 			"under " +
 			"way, and a user who thinks holds none. `user`: each user has one of its own, which stays open while it " +
 			"thinks, up to five minutes. `browser`: each has up to six with HTTP/1.1, where `resources` need them, " +
-			"and " +
-			"one with HTTP/2. A connection costs 25 KB, with TLS 45 KB, with HTTP/2 54 KB, and one of the files " +
+			"and one with HTTP/2. A connection costs 25 KB, with TLS 45 KB, with HTTP/2 54 KB, and one of the files " +
 			"that the " +
 			"process may open.", "shared|user|browser", `"shared"`, `connections = "browser"`},
 		"http.version": {"`1.1`, or `2` for HTTP/2 alone: agreed on by TLS for https, known beforehand for http.",
 			"1.1|2", `"1.1"`, `version = "2"`},
 		"http.headers": {"Headers of all requests that have none of the same name themselves.", "", "", ""},
 		"http.headers.*": {"The header NAME; its text may have variables. As long as one of them is not set, as a " +
-			"token " +
-			"before the log-in, the header is left out.", "text", "none", `headers = { Accept-Language = "en" }`},
+			"token before the log-in, the header is left out.", "text", "none", `headers = { Accept-Language = "en" }`},
 		"http.auth": {"What requests prove their user by. It goes to the base address, or everywhere if there is " +
 			"none. A " +
 			"request with a header Authorization of its own has that instead.", "", "", ""},
@@ -52,8 +48,7 @@ func init() {
 
 		"operations.*.steps": {"Requests and scripts that follow each other. The latency is the sum of theirs; the " +
 			"operation fails or is refused with the first step that does. A step has the keys of an operation that " +
-			"say " +
-			"what is done, and the operation then has none of them itself.", "list of tables",
+			"say what is done, and the operation then has none of them itself.", "list of tables",
 			"the operation is one step itself", `steps = [{ url = "/cart" }, { think = "2s", url = "/order" }]`},
 		"operations.*.steps.*": {"A step, written as [[operations.NAME.steps]].", "", "", ""},
 		"operations.*.steps.*.think": {"How long the user thinks before this step. It is no part of the latency. The " +
@@ -67,8 +62,7 @@ func init() {
 			"value or list of values", "none",
 			`form = { item = "{{client_id}}", quantity = 1, tag = ["new", "red"] }`},
 		"operations.*.multipart": {"Fields that are sent as multipart/form-data, together with `files`. The method " +
-			"is " +
-			"then POST.", "", "", ""},
+			"is then POST.", "", "", ""},
 		"operations.*.multipart.*": {"The field NAME; its text may have variables. A list sends it several times.",
 			"value or list of values", "none", `multipart = { note = "of {{client_id}}" }`},
 		"operations.*.files": {"Files that are sent as fields of multipart/form-data. The method is then POST.", "", "",
@@ -93,8 +87,7 @@ func init() {
 			"answer is there with its resources. Any other NAME is a source as in `extract`: a value in JSON must " +
 			"equal " +
 			"what is given here, any other must contain it. `true` says that it is there, and `false` that it is " +
-			"not; " +
-			"in JSON they are values.", "text or number or true or false", "none",
+			"not; in JSON they are values.", "text or number or true or false", "none",
 			`check = { matches = "Order [0-9]+", "css:h1" = "Thanks", "css:.error" = false, within = "2s" }`},
 		"operations.*.resources": {"What is loaded after a good answer, up to six at once, as a browser loads " +
 			"styles and " +

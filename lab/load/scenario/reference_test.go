@@ -145,7 +145,7 @@ func examples(t *testing.T) (paths []string) {
 	t.Helper()
 	paths, err := filepath.Glob("../../../docs/examples/*.toml")
 	if err != nil || len(paths) < 4 {
-		t.Fatalf("%v, %v", paths, err)
+		t.Fatalf("examples %v, error %v: want 4 or more", paths, err)
 	}
 	return paths
 }

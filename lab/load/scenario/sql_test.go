@@ -271,7 +271,7 @@ func TestPgbenchScripts(t *testing.T) {
 	} {
 		if _, err := c.p.Scenario(); err == nil || !strings.Contains(err.Error(), c.says) ||
 			problem.ClassOf(err) != problem.Usage {
-			t.Errorf("%v: %v", c.p.Scripts, err)
+			t.Errorf("%v: want a usage error with %q, got %v", c.p.Scripts, c.says, err)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestStore(t *testing.T) {
 
 	t.Run("NothingKeptYet", func(t *testing.T) {
 		if _, ok, err := s.Load("C01"); ok || err != nil {
-			t.Errorf("%v %v", ok, err)
+			t.Errorf("found %v, error %v: want nothing", ok, err)
 		}
 	})
 	t.Run("GivesBackWhatWasKept", func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestStore_KeepsWhatOthersFound(t *testing.T) {
 		t.Errorf("the last is that of %s", last.At)
 	}
 	if none, err := s.All("C02"); len(none) > 0 || err != nil {
-		t.Errorf("%v %v", none, err)
+		t.Errorf("found %v, error %v: want nothing", none, err)
 	}
 }
 

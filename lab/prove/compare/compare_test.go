@@ -495,6 +495,7 @@ func TestCompare_RealServer(t *testing.T) {
 // Two servers elsewhere keep what their runs write; nobody restored them. The low-load control and the cold start are
 // of each side, and what a cold start could not do is said.
 func TestCompare_ServersThatMustNotBeReset(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	one, two := server(t), server(t)
 	one.Run.Users, two.Run.Users = fewUsers, fewUsers
 	cold := map[string]int{}
@@ -592,6 +593,7 @@ func TestVoid_OfAnOperationThatAlwaysFails(t *testing.T) {
 // A server that must not be reset is restored by its owner's SQL or command before each run, or each run would see
 // what the others wrote.
 func TestCompare_PutsASideBackBeforeEachRun(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	one, two := server(t), server(t)
 	log := filepath.Join(t.TempDir(), "cleared")
 	one.Run.Users, two.Run.Users = fewUsers, fewUsers

@@ -11,6 +11,7 @@ import (
 
 // Runs of another server, and of another version of the program, are never combined with those that were recorded.
 func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	side := server(t)
 	side.Run.Users = fewUsers
 	o := Options{Sides: []Side{side, side}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
@@ -48,6 +49,7 @@ func TestResume_OfAnotherServerOrVersionIsRefused(t *testing.T) {
 
 // A self-test that was stopped between two comparisons goes on with the same server alone.
 func TestSelfTest_ResumesWithNoOtherServer(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	side := server(t)
 	side.Run.Users = fewUsers
 	o := Options{Sides: []Side{side}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,

@@ -84,6 +84,7 @@ func TestSelfTest_EstimatesFromWhatItHasSeen(t *testing.T) {
 
 // The second side passes a proxy with a delay that the first runs have found. They are not made again.
 func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
 		Store: OpenStore(t.TempDir())}
 	o.Sides[0].Run.Users = fewUsers
@@ -117,6 +118,7 @@ func TestSelfTest_SlowsTheSecondSide(t *testing.T) {
 
 // The side that fails a fifth of what it is asked is faster in the rest, and worse.
 func TestSelfTest_OfASideThatFails(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	o := Options{Sides: []Side{server(t)}, Pairs: verdict.RunsMin, Margin: MarginDefault, Seed: 1,
 		Store: OpenStore(t.TempDir())}
 	o.Sides[0].Run.Users = fewUsers

@@ -264,7 +264,7 @@ func TestALongLineTellsOfItsProgress(t *testing.T) {
 	first, second := <-steps, <-steps
 	end()
 	if first != 0.5 || first >= second || second > 0.75 {
-		t.Errorf("%v, %v", first, second)
+		t.Errorf("shares %v, %v: want 0.5 and more, up to 0.75", first, second)
 	}
 }
 

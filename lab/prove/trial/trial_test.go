@@ -66,7 +66,7 @@ func TestPlay(t *testing.T) {
 			shares = append(shares, share)
 		}})
 		if err != nil || !slices.IsSorted(shares) || shares[len(shares)-1] != 7.0/8 {
-			t.Errorf("%v, %v", shares, err)
+			t.Errorf("shares %v, error %v: want them rising to 7/8", shares, err)
 		}
 	})
 	t.Run("ClosesWhatWasOpenedWhenASideFails", func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestPlay_WhatIsLeftComesFromTheTurnsMade(t *testing.T) {
 		}})
 		if err != nil || !slices.Equal(shares, []float64{0, 0.25, 0.5, 0.75}) || !slices.Equal(lefts,
 			[]time.Duration{4 * time.Minute, 18 * time.Second, 12 * time.Second, 6 * time.Second}) {
-			t.Errorf("%v, %v, %v", shares, lefts, err)
+			t.Errorf("shares %v, left %v, error %v: want quarters, and less each time", shares, lefts, err)
 		}
 	})
 }

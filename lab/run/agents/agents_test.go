@@ -42,7 +42,8 @@ const version = "test"
 // base is a small filled ERP and the options of a short run on it.
 func base(t *testing.T) run.Options {
 	t.Helper()
-	dsn := filltest.Copy(t, "small", fill.Options{Items: 200, Counterparties: 100, Documents: 300})
+	// For each organisation a run first makes a hundred documents for its operations to act on.
+	dsn := filltest.Copy(t, "small", fill.Options{Items: 200, Counterparties: 100, Organisations: 1, Documents: 300})
 	l := load.Default()
 	l.Users, l.Think = 90, &users.Think{Mean: 2 * time.Second}
 	l.Ramp, l.Duration, l.Drain = time.Second, 5*time.Second, time.Minute

@@ -52,6 +52,6 @@ func TestOlderRunsAreClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("mode %v, error %v: want 0700", info.Mode(), err)
 	}
 }

@@ -167,10 +167,10 @@ func TestRead_RefusesHostileArchives(t *testing.T) {
 		t.Error("a folder is read")
 	}
 	if _, err := Read(stored(t, "x.tar.zst", []byte("not at all"))); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("want a usage error, got %v", err)
 	}
 	if _, err := Read(stored(t, "x.zip", []byte("not at all"))); problem.ClassOf(err) != problem.Usage {
-		t.Errorf("%v", err)
+		t.Errorf("want a usage error, got %v", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func FuzzRead(f *testing.F) {
 			name = "x.zip"
 		}
 		if _, err := Read(stored(t, name, text)); err != nil && problem.ClassOf(err) != problem.Usage {
-			t.Errorf("%v", err)
+			t.Errorf("want a usage error or none, got %v", err)
 		}
 	})
 }

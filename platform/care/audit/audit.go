@@ -113,14 +113,14 @@ func (i Invariant) check(ctx context.Context, tx pgx.Tx, s scope, named int) (Ch
 		wrong, s = i.Wrong, scope{}
 	}
 	counting, args, _ := s.narrow(i.Checked, nil)
-	if err := tx.QueryRow(ctx, counting, args...).Scan(&c.Checked); err != nil {
+	if err := tx.QueryRow(ctx, counting, once(args)...).Scan(&c.Checked); err != nil {
 		return c, err
 	}
 	wrong, args, narrowed := s.narrow(wrong, i.Args)
 	c.Whole = !narrowed
 	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT subject, expected, found, count(*) OVER () FROM (%s) AS wrong "+
 		"(subject, expected, found) ORDER BY subject LIMIT %d",
-		wrong, named), args...)
+		wrong, named), once(args)...)
 	if err != nil {
 		return c, err
 	}
@@ -132,4 +132,13 @@ func (i Invariant) check(ctx context.Context, tx pgx.Tx, s scope, named int) (Ch
 		return nil
 	})
 	return c, err
+}
+
+// once are the arguments of a statement that a connection carries out once: to prepare it would take another round
+// trip. Types of arguments are known of prepared ones only.
+func once(args []any) []any {
+	if len(args) > 0 {
+		return args
+	}
+	return []any{pgx.QueryExecModeExec}
 }

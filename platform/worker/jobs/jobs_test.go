@@ -399,7 +399,7 @@ func TestOwnersSeeTheirOwnAlone(t *testing.T) {
 	mine, err := b.jobs.List(t.Context(), "me", 10)
 	others, otherErr := b.jobs.List(t.Context(), "another", 10)
 	if err != nil || otherErr != nil || len(mine) != 1 || len(others) != 0 {
-		t.Errorf("%v %v, %v %v", mine, err, others, otherErr)
+		t.Errorf("want one job of mine and none of others, got %v, %v and %v, %v", mine, err, others, otherErr)
 	}
 }
 

@@ -95,6 +95,8 @@ func Spec() cluster.Spec {
 	return cluster.Spec{Engine: Engine(), Memory: "512MB", SocketOnly: true, Unsafe: true,
 		Settings: []profile.Setting{
 			{Name: "max_wal_size", Value: "512MB", Reason: why}, {Name: "min_wal_size", Value: "80MB", Reason: why},
+			{Name: "autovacuum_naptime", Value: "1d", Reason: "a test's databases live for seconds, and no test may " +
+				"depend on when they are vacuumed"},
 		}}
 }
 

@@ -319,7 +319,7 @@ func TestFloor(t *testing.T) {
 	}
 	floor, known := Floor(side, false, 1)
 	if !known || floor < 0.01 || floor > 0.12 {
-		t.Errorf("%v %v", floor, known)
+		t.Errorf("floor %v, known %v: want 0.01 to 0.12", floor, known)
 	}
 	if _, known := Floor(side[:3], false, 1); known {
 		t.Error("three runs have a floor")

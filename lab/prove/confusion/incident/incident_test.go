@@ -48,7 +48,7 @@ func TestPlay(t *testing.T) {
 	for _, f := range slices.Concat(All(), Loads()) {
 		one, err := f.Play(Draw(1))
 		if err != nil {
-			t.Errorf("%v", err)
+			t.Errorf("play it: %v", err)
 			continue
 		}
 		again, _ := f.Play(Draw(1))

@@ -59,7 +59,7 @@ func TestRecordSets_TheApplicationServerFillsUp(t *testing.T) {
 	// no more than the processor can do, with work that varies by half: 50/s on average, 100 if all of it is short
 	if f[pace] <= 0 || f[pace] > 100 || f[applicationBusy] <= 0 || f[applicationBusy] > 100 ||
 		f[applicationWork] != 20 {
-		t.Errorf("%v", f)
+		t.Errorf("want a pace and a share up to 100, and work of 20 ms, got %v", f)
 	}
 }
 

@@ -108,7 +108,7 @@ func change(t *testing.T, dsn, sql string) {
 	defer conn.Close(context.Background())
 	tag, err := conn.Exec(t.Context(), sql)
 	if err != nil || tag.RowsAffected() == 0 {
-		t.Fatalf("%v, %v", tag, err)
+		t.Fatalf("%v, error %v: want rows changed", tag, err)
 	}
 	if _, err := conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()"); err != nil {
 		t.Fatal(err)

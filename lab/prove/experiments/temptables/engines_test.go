@@ -163,7 +163,7 @@ func seesOperations(t *testing.T, servers *site.Engines) {
 	}
 	s := &site.Site{Servers: servers}
 	for _, side := range c12Sides(0) {
-		turn, err := lifeSide(s, side, tempShape{100, "16MB"}, 5*time.Second).Open(t.Context(), nil)
+		turn, err := lifeSide(s, side, tempShape{100, "16MB"}, 3*time.Second).Open(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func TestReadPlayed(t *testing.T) {
 		t.Error(err, diff)
 	}
 	if p.latencyOf("COMMIT") != 0.01 || p.latencyOf("DROP") != 0 {
-		t.Errorf("%v %v", p.latencyOf("COMMIT"), p.latencyOf("DROP"))
+		t.Errorf("COMMIT took %v, want 0.01, and DROP %v, want 0", p.latencyOf("COMMIT"), p.latencyOf("DROP"))
 	}
 	for what, report := range map[string]string{
 		"Empty":  "",
