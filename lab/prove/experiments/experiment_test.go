@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func TestRegistry_EveryExperimentAnswersItsOwnKnownClaim(t *testing.T) {
 
 // The help lists them without making a plan.
 func TestFull_AreThoseWithAnotherPlan(t *testing.T) {
+	t.Setenv("PLIMSOLL_STATE", filepath.Join(t.TempDir(), "state")) // which is not there yet, as on a new machine
 	var planned []string
 	for _, e := range All() {
 		if e.Plan(site.Bench{}) != e.Plan(site.Bench{Full: true}) {

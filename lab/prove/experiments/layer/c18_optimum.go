@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/host/machine"
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
@@ -42,7 +41,7 @@ var (
 
 // refuseLittleMemory rejects machines on which the pools would be swapped out: that is another question.
 func refuseLittleMemory(site.Bench) error {
-	facts, err := machine.Read(dirs.State())
+	facts, err := site.Machine()
 	if err != nil {
 		return nil // nobody knows: it may fit
 	}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"plimsoll/erp/fill"
-	"plimsoll/ground/host/dirs"
-	"plimsoll/ground/host/machine"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/claims"
@@ -46,7 +44,7 @@ func c02ScaleOf(b site.Bench) float64 {
 	case b.Documents != 0:
 		return float64(b.Documents) / float64(fill.ReportedTotal())
 	case b.Full:
-		facts, err := machine.Read(dirs.State())
+		facts, err := site.Machine()
 		if err != nil {
 			return c02Scale
 		}

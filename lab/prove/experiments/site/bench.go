@@ -2,6 +2,9 @@ package site
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"plimsoll/erp/fill"
@@ -100,9 +103,21 @@ func (b Bench) BaseScale(usual, full float64) float64 {
 // fittingShare of the free disk is what a base may take: it is copied, and what is written to the log comes on top.
 const fittingShare = 0.25
 
+// Machine reads this one's facts, with the disk on which bases lie: that of the state folder, which may not be there
+// yet.
+func Machine() (machine.Facts, error) {
+	dir := dirs.State()
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+	}
+	return machine.Read(dir)
+}
+
 // fitting is as much of a scale as the disk has room for, and no less than the usual one.
 func fitting(scale, usual float64) float64 {
-	facts, err := machine.Read(dirs.State())
+	facts, err := Machine()
 	if err != nil {
 		return usual
 	}
