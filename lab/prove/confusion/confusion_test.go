@@ -144,7 +144,6 @@ func TestScore(t *testing.T) {
 		{"hot-row", 0.5, 0, "", []string{"lock-held-by-idle-client", "log-flush"}},
 		{"slow-flush", 0.5, 0, "", []string{"log-flush", "processors-taken-by-others"}},
 		{"slow-flush", 0, 0, "", []string{"log-flush", "processors-taken-by-others"}},
-		{"lock-waits", 0, 0, "", []string{"lock-contention", "processors-full"}}, // its holders fill the processors
 		{"hot-row+slow-flush", 0, 0, "", []string{"lock-held-by-idle-client", "inner-locks"}},
 		{Healthy, 0, 0, "", nil},
 		{Healthy, 0, 0.11, "", []string{"steal"}},
@@ -159,7 +158,7 @@ func TestScore(t *testing.T) {
 		r.add(trial)
 	}
 	for _, want := range []Score{
-		{Of: "single", Trials: 7, Void: 1, Causes: 6, Right: 5, Wrong: 2},
+		{Of: "single", Trials: 6, Void: 1, Causes: 5, Right: 4, Wrong: 2},
 		{Of: "compound", Trials: 1, Causes: 2, Right: 1, Wrong: 1}, {Of: Healthy, Trials: 3, Wrong: 1},
 	} {
 		for _, got := range r.Scores {
@@ -183,7 +182,7 @@ func TestScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"*lock-held-by-idle-client 1", "!log-flush 1", "~processors-taken-by-others",
-		"0.800", "=processors-full 1", "~steal 1, !steal 1"} {
+		"0.760", "~steal 1, !steal 1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the matrix lacks %q:\n%s", want, b.String())
 		}

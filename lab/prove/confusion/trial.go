@@ -95,11 +95,8 @@ func (t *Trial) judge(p plant, d *diagnose.Diagnosis) {
 		}
 		n.Verdict = Wrong
 		for _, fault := range p {
-			switch {
-			case slices.Contains(fault.answers, f.Name):
+			if slices.Contains(fault.answers, f.Name) {
 				n.Verdict, right[fault.name] = Right, true
-			case n.Verdict == Wrong && slices.Contains(fault.also, f.Name):
-				n.Verdict = True
 			}
 		}
 		if n.Verdict == Wrong && t.madeByMachine(f.Name) {
