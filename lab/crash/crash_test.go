@@ -79,7 +79,7 @@ func noticing() int { return thorough.Or(100, 5) }
 // Controls of the harness: cases that must lose nothing, and cases that must be noticed.
 func TestSynchronousCommitsLoseNothing(t *testing.T) {
 	r := run(t, func(o *crash.Options) {
-		o.Duration, o.Seeds = time.Duration(thorough.Or(2000, 500))*time.Millisecond, thorough.Or(500, 10)
+		o.Duration, o.Seeds = time.Duration(thorough.Or(2000, 500))*time.Millisecond, thorough.Or(500, 20)
 	})
 	if r.Broken() {
 		t.Error("a synchronous commit was lost, or data are damaged")
@@ -204,7 +204,7 @@ func erp(o *crash.Options) {
 }
 
 func TestADurableAcknowledgementOutlivesAPowerCut(t *testing.T) {
-	r := run(t, func(o *crash.Options) { erp(o); o.Duration, o.Seeds = time.Second, thorough.Or(500, 10) })
+	r := run(t, func(o *crash.Options) { erp(o); o.Duration, o.Seeds = time.Second, thorough.Or(500, 20) })
 	if r.Broken() {
 		t.Error("the ERP lost what it had acknowledged or shown, or data are damaged")
 	}
@@ -216,7 +216,7 @@ func TestReadersWhoDoNotWaitAreNoticed(t *testing.T) {
 	for range 10 {
 		r := run(t, func(o *crash.Options) {
 			erp(o)
-			o.Durability, o.FlushLatency = "durable-ack,list=relaxed", 50*time.Millisecond
+			o.Durability, o.FlushLatency = "durable-ack,list=relaxed", 100*time.Millisecond
 			o.Duration, o.Seeds = time.Second, 4
 		})
 		if r.Damaged() > 0 {
