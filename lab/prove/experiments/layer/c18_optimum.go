@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll/ground/host/machine"
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/ground/problem"
