@@ -140,7 +140,8 @@ func (d *desk) gates(t *testing.T, command, condition, junit, markdown string, s
 	spoil()
 	// On a busy machine the spoilt one lets too few operations through to decide the other gate: an error, no failure.
 	said := d.types(t, command, cli.ExitThreshold)
-	if !regexp.MustCompile(`1 of 2 gates failed(, 1 cannot be decided)?: ` + regexp.QuoteMeta(condition)).MatchString(said) {
+	failed := regexp.MustCompile(`1 of 2 gates failed(, 1 cannot be decided)?: ` + regexp.QuoteMeta(condition))
+	if !failed.MatchString(said) {
 		t.Errorf("the list lacks what failed:\n%s", said)
 	}
 	gates := gatesIn(t, d.read(t, junit))

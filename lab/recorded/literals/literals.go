@@ -231,6 +231,8 @@ func (s *scan) word(text string) {
 		return
 	case upper == "RETURNING" || upper == "SELECT" && s.insert.state != inSelect ||
 		upper == "ON" && s.insert.state == wantsRows:
+		// A subquery within a row of values is not the SELECT of the INSERT, nor is one within it.
+		s.insert.selects = s.insert.selects || s.insert.state == inValues
 		s.insert.state = none
 	case binding[upper] > 0:
 		s.bind(binding[upper])

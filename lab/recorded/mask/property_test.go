@@ -3,6 +3,7 @@ package mask
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -105,6 +106,8 @@ func (w *writer) statement() string {
 		text("SELECT code FROM people p WHERE %s; INSERT INTO people (name) VALUES (%s)", c, e))
 }
 
+var parameters = regexp.MustCompile(`\$\d`)
+
 // Wherever a statement has what stands for a named column, also where it was cut off in the middle, nothing of that is
 // left, and it is as much a statement as it was.
 func TestStatement_LeavesNoSecretInAnyForm(t *testing.T) {
@@ -121,6 +124,9 @@ func TestStatement_LeavesNoSecretInAnyForm(t *testing.T) {
 			if sql = sql[:w.IntN(len(sql)+1)]; strings.Contains(whole, "people") && !strings.Contains(sql, "people") &&
 				strings.Contains(sql, "other") {
 				continue // nothing says any more that it is about people
+			}
+			if n := len(parameters.FindAllString(sql, -1)); n > 0 && n < len(parameters.FindAllString(whole, -1)) {
+				continue // nothing says any more what else a parameter stands for
 			}
 		}
 		escapes := seed%8 == 1
