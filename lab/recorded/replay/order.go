@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"container/heap"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -28,6 +29,40 @@ type order struct {
 	bytes int
 	files []*os.File
 	n     int64 // of the log, without boundaries that were made
+}
+
+// bound are the values of a statement's parameters; nil: NULL, for which gob has no form.
+type bound []*string
+
+// GobEncode writes the length of each value and one more, so that 0 is NULL, and the value.
+func (b bound) GobEncode() (out []byte, err error) {
+	for _, v := range b {
+		if v == nil {
+			out = append(out, 0)
+			continue
+		}
+		out = append(binary.AppendUvarint(out, uint64(len(*v))+1), *v...)
+	}
+	return out, nil
+}
+
+// GobDecode is the inverse of GobEncode.
+func (b *bound) GobDecode(in []byte) error {
+	*b = nil
+	for len(in) > 0 {
+		n, width := binary.Uvarint(in)
+		if width <= 0 || n > uint64(len(in)-width)+1 {
+			return errors.New("values of parameters are cut off")
+		}
+		in = in[width:]
+		if n == 0 {
+			*b = append(*b, nil)
+			continue
+		}
+		text := string(in[:n-1])
+		*b, in = append(*b, &text), in[n-1:]
+	}
+	return nil
 }
 
 func newOrder(state string) (*order, error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,29 @@ func FilesIn(t *testing.T, dir string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// Values come back as they were: NULL, nothing, bytes.
+func TestOrder_KeepsValues(t *testing.T) {
+	o, err := newOrder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.remove() }()
+	empty, bytes := "", strings.Repeat("é\x00", 200)
+	want := []bound{{nil}, {&empty, nil, &bytes}, nil}
+	for _, values := range want {
+		if err := o.add(statement{Text: "SELECT $1", Values: values}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []bound
+	if err := o.each(func(s statement) error { got = append(got, s.Values); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("values %v came back as %v", want, got)
+	}
 }
 
 const orderingIn = "PLIMSOLL_TEST_ORDERING_IN"

@@ -22,10 +22,10 @@ type statement struct {
 	User        string
 	Begun       time.Time
 	Text        string
-	Values      []*string // nil: NULL
-	Prepared    bool      // once for its session, under a name
-	State       string    // SQLSTATE with which it failed; empty: it did not
-	Operation   int64     // that it belongs to, by the log's pauses
+	Values      bound
+	Prepared    bool   // once for its session, under a name
+	State       string // SQLSTATE with which it failed; empty: it did not
+	Operation   int64  // that it belongs to, by the log's pauses
 	Took        time.Duration
 	Pause       time.Duration // of the program between the session's statement before it and this one
 	Rows        int64         // that it returned or changed; unknownRows
