@@ -9,6 +9,7 @@ import (
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/recorded/replay"
+	"plimsoll/test/thorough"
 )
 
 // slowPosting makes each operation that writes slower by more than a busy machine does.
@@ -19,6 +20,9 @@ const slowPosting = `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
 // A day of the ERP, recorded through its server's own log and played again on two systems, gives the verdict that the
 // same two systems had under the live load.
 func TestRecorded_ADayOfTheERPGivesTheVerdictOfTheLiveLoad(t *testing.T) {
+	if !thorough.Asked() {
+		t.Skip("NOT TESTED: a recorded day of the ERP on two systems, which takes minutes (make test-full)")
+	}
 	s := newStand(t)
 	slow, day := filepath.Join(s.state, "slow.sql"), filepath.Join(s.state, "day")
 	if err := os.WriteFile(slow, []byte(slowPosting), 0o600); err != nil {
