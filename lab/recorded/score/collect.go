@@ -18,26 +18,30 @@ const statementsMost = 20_000
 // collector reads logs and counts calls, by operation and hour.
 type collector struct {
 	operations map[string]*collected
-	contextless
-	first, last    time.Time
-	events, calls  int64
-	unread         lines.Unread
-	clock          techlog.Clock
-	timeouts       int64
-	deadlocks      int64
-	statements     int64
-	ofNoCall       int64
-	statementTimeS float64
+	clock      techlog.Clock
+	counted
+}
+
+// counted of a log so far. A log that is read on keeps it as it is.
+type counted struct {
+	First      time.Time    `json:"first"`
+	Last       time.Time    `json:"last"`
+	Events     int64        `json:"events"`
+	Calls      int64        `json:"calls"`
+	Unread     lines.Unread `json:"unread"`
+	Timeouts   int64        `json:"timeouts"`
+	Deadlocks  int64        `json:"deadlocks"`
+	Statements int64        `json:"statements"`
+	StatementS float64      `json:"statements_s"`
+	OfNoCall   int64        `json:"of_no_call"`
+	// Calls without a context are the cluster's own: they say no operation.
+	Without  int64   `json:"without_context"`
+	WithoutS float64 `json:"without_context_s"`
 }
 
 func newCollector() *collector {
-	return &collector{operations: map[string]*collected{}, unread: lines.Unread{Examples: []lines.Example{}}}
-}
-
-// contextless calls are the cluster's own: they say no operation.
-type contextless struct {
-	without      int64
-	withoutTimeS float64
+	return &collector{operations: map[string]*collected{},
+		counted: counted{Unread: lines.Unread{Examples: []lines.Example{}}}}
 }
 
 // collected of one operation.
@@ -47,21 +51,26 @@ type collected struct {
 
 // hour of an operation.
 type hour struct {
-	took durations
-	// lost did not end well: their locks timed out or deadlocked. They are not in took.
-	lost                            int64
-	timeouts, deadlocks, exceptions int64
-	statements, lockWaits           int64
-	timeS, databaseS, lockS         float64
+	Took durations `json:"took"`
+	// Lost did not end well: their locks timed out or deadlocked. They are not in Took.
+	Lost       int64   `json:"lost,omitempty"`
+	Timeouts   int64   `json:"timeouts,omitempty"`
+	Deadlocks  int64   `json:"deadlocks,omitempty"`
+	Exceptions int64   `json:"exceptions,omitempty"`
+	Statements int64   `json:"statements,omitempty"`
+	LockWaits  int64   `json:"lock_waits,omitempty"`
+	TimeS      float64 `json:"s"`
+	DatabaseS  float64 `json:"database_s"`
+	LockS      float64 `json:"lock_s,omitempty"`
 }
 
 // client of a server process, and what it did since its last call ended.
 type client struct{ events []inner }
 
 type inner struct {
-	at   time.Time
-	took time.Duration
-	kind kind
+	At   time.Time     `json:"at"`
+	Took time.Duration `json:"took"`
+	Kind kind          `json:"kind"`
 }
 
 type kind int
@@ -82,7 +91,7 @@ func IsStatement(e *techlog.Event) bool { return database.MatchString(e.Name) }
 
 // file reads one log of one process, with its clients as they were.
 func (c *collector) file(ctx context.Context, r *techlog.Reader, clients map[string]*client) error {
-	defer func() { c.unread.Add(r.Unread) }()
+	defer func() { c.Unread.Add(r.Unread) }()
 	for n := 0; ; n++ {
 		if n%1000 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -99,13 +108,13 @@ func (c *collector) file(ctx context.Context, r *techlog.Reader, clients map[str
 }
 
 func (c *collector) event(clients map[string]*client, e *techlog.Event) {
-	c.events++
+	c.Events++
 	c.clock.See(e)
-	if c.first.IsZero() || e.Start().Before(c.first) {
-		c.first = e.Start()
+	if c.First.IsZero() || e.Start().Before(c.First) {
+		c.First = e.Start()
 	}
-	if e.At.After(c.last) {
-		c.last = e.At
+	if e.At.After(c.Last) {
+		c.Last = e.At
 	}
 	id := e.Value("t:clientID")
 	of := clients[id]
@@ -117,16 +126,16 @@ func (c *collector) event(clients map[string]*client, e *techlog.Event) {
 	case e.Name == "CALL":
 		c.call(e, of)
 	case IsStatement(e):
-		c.statements++
-		c.statementTimeS += e.Duration.Seconds()
+		c.Statements++
+		c.StatementS += e.Duration.Seconds()
 		c.keep(of, e, statement)
 	case e.Name == "TLOCK" && e.Value("WaitConnections") != "":
 		c.keep(of, e, lockWait)
 	case e.Name == "TTIMEOUT":
-		c.timeouts++
+		c.Timeouts++
 		c.keep(of, e, timeout)
 	case e.Name == "TDEADLOCK":
-		c.deadlocks++
+		c.Deadlocks++
 		c.keep(of, e, deadlock)
 	case e.Name == "EXCP":
 		c.keep(of, e, exception)
@@ -135,7 +144,7 @@ func (c *collector) event(clients map[string]*client, e *techlog.Event) {
 
 func (c *collector) keep(of *client, e *techlog.Event, what kind) {
 	if len(of.events) >= statementsMost {
-		c.ofNoCall += of.count(statement)
+		c.OfNoCall += of.count(statement)
 		of.events = of.events[:0]
 	}
 	of.events = append(of.events, inner{e.At, e.Duration, what})
@@ -143,7 +152,7 @@ func (c *collector) keep(of *client, e *techlog.Event, what kind) {
 
 func (c *client) count(what kind) (n int64) {
 	for _, e := range c.events {
-		if e.kind == what {
+		if e.Kind == what {
 			n++
 		}
 	}
@@ -160,44 +169,44 @@ func EndedBefore(end, began time.Time) bool {
 func (c *collector) call(e *techlog.Event, of *client) {
 	name := OperationOf(e)
 	if name == "" {
-		c.without++
-		c.withoutTimeS += e.Duration.Seconds()
+		c.Without++
+		c.WithoutS += e.Duration.Seconds()
 		return // what happened in it may be of a call around it
 	}
-	c.calls++
+	c.Calls++
 	h := c.hourOf(name, e.Start())
 	lost := false
 	for _, one := range of.events {
-		if EndedBefore(one.at, e.Start()) {
-			if one.kind == statement {
-				c.ofNoCall++
+		if EndedBefore(one.At, e.Start()) {
+			if one.Kind == statement {
+				c.OfNoCall++
 			}
 			continue
 		}
-		switch one.kind {
+		switch one.Kind {
 		case statement:
-			h.statements++
-			h.databaseS += one.took.Seconds()
+			h.Statements++
+			h.DatabaseS += one.Took.Seconds()
 		case lockWait:
-			h.lockWaits++
-			h.lockS += one.took.Seconds()
+			h.LockWaits++
+			h.LockS += one.Took.Seconds()
 		case timeout:
-			h.timeouts++
+			h.Timeouts++
 			lost = true
 		case deadlock:
-			h.deadlocks++
+			h.Deadlocks++
 			lost = true
 		case exception:
-			h.exceptions++
+			h.Exceptions++
 		}
 	}
 	of.events = of.events[:0]
-	h.timeS += e.Duration.Seconds()
+	h.TimeS += e.Duration.Seconds()
 	if lost {
-		h.lost++
+		h.Lost++
 		return
 	}
-	h.took[shortened(e.Duration)]++
+	h.Took[shortened(e.Duration)]++
 }
 
 // hourOf an operation, in which something began.
@@ -210,7 +219,7 @@ func (c *collector) hourOf(name string, began time.Time) *hour {
 	at := began.UTC().Truncate(time.Hour) // times of one log may have many zones, and one hour is one
 	h := op.hours[at]
 	if h == nil {
-		h = &hour{took: durations{}}
+		h = &hour{Took: durations{}}
 		op.hours[at] = h
 	}
 	return h

@@ -51,62 +51,18 @@ type Resumed struct {
 
 // keptScore is what was counted of a log.
 type keptScore struct {
-	Schema     int                   `json:"schema"`
-	Files      []*keptFile           `json:"files"`
-	First      time.Time             `json:"first"`
-	Last       time.Time             `json:"last"`
-	Events     int64                 `json:"events"`
-	Calls      int64                 `json:"calls"`
-	Unread     lines.Unread          `json:"unread"`
-	Clock      techlog.Steps         `json:"clock"`
-	Timeouts   int64                 `json:"timeouts"`
-	Deadlocks  int64                 `json:"deadlocks"`
-	Statements int64                 `json:"statements"`
-	StatementS float64               `json:"statements_s"`
-	OfNoCall   int64                 `json:"of_no_call"`
-	Without    int64                 `json:"without_context"`
-	WithoutS   float64               `json:"without_context_s"`
+	Schema int           `json:"schema"`
+	Files  []*keptFile   `json:"files"`
+	Clock  techlog.Steps `json:"clock"`
+	counted
 	Operations map[string][]keptHour `json:"operations"`
-	Pauses     *keptPauses           `json:"pauses,omitempty"`
+	// Pauses are the sessions of a log that pauses divide.
+	Pauses *divided `json:"pauses,omitempty"`
 }
 
 type keptHour struct {
-	Hour       int64           `json:"hour"` // Unix time
-	Took       map[int64]int64 `json:"took"`
-	Lost       int64           `json:"lost,omitempty"`
-	Timeouts   int64           `json:"timeouts,omitempty"`
-	Deadlocks  int64           `json:"deadlocks,omitempty"`
-	Exceptions int64           `json:"exceptions,omitempty"`
-	Statements int64           `json:"statements,omitempty"`
-	LockWaits  int64           `json:"lock_waits,omitempty"`
-	TimeS      float64         `json:"s"`
-	DatabaseS  float64         `json:"database_s"`
-	LockS      float64         `json:"lock_s,omitempty"`
-}
-
-// keptPauses are the sessions of a log that pauses divide.
-type keptPauses struct {
-	Open    map[string]keptBurst `json:"open"`
-	Entries int                  `json:"entries"`
-	Made    int64                `json:"made"`
-	Pauses  int64                `json:"pauses"`
-	Near    int64                `json:"near"`
-	Least   time.Duration        `json:"least"`
-}
-
-type keptBurst struct {
-	Number      int64     `json:"number"`
-	Begin       time.Time `json:"begin"`
-	End         time.Time `json:"end"`
-	Sums        keptHour  `json:"sums"`
-	Failed      bool      `json:"failed,omitempty"`
-	Tag         string    `json:"tag,omitempty"`
-	User        string    `json:"user"`
-	Transaction string    `json:"transaction,omitempty"`
-	Writes      []string  `json:"writes,omitempty"`
-	Reads       []string  `json:"reads,omitempty"`
-	WithText    bool      `json:"with_text,omitempty"`
-	Other       bool      `json:"other,omitempty"`
+	Hour int64 `json:"hour"` // Unix time
+	hour
 }
 
 // keptFile of the log, and how far it was read.
@@ -119,13 +75,7 @@ type keptFile struct {
 	Done  bool `json:"done"` // read to its end, behind which nothing will come
 	whole bool // nothing will follow
 	// Clients of a technological log, with what they did since their last call ended.
-	Clients map[string][]keptInner `json:"clients,omitempty"`
-}
-
-type keptInner struct {
-	At   time.Time     `json:"at"`
-	Took time.Duration `json:"took"`
-	Kind kind          `json:"kind"`
+	Clients map[string][]inner `json:"clients,omitempty"`
 }
 
 // Parts of a file by which it is known again: its first bytes. With fewer than the least its name must be the same.
@@ -188,7 +138,7 @@ func (of *source) resume(ctx context.Context, o Options, step func(int)) (r *Res
 		k, r.Again = was, true
 		of.restore(k)
 	}
-	before := of.events
+	before := of.Events
 	reading, notes, err := k.match(of.files)
 	if err != nil {
 		return nil, err
@@ -207,7 +157,7 @@ func (of *source) resume(ctx context.Context, o Options, step func(int)) (r *Res
 			r.Waiting += max(0, of.files[n].bytes-f.Offset)
 		}
 	}
-	r.New = of.events - before
+	r.New = of.Events - before
 	if err != nil && !(ctx.Err() != nil && errors.Is(err, context.Cause(ctx))) {
 		return nil, err // of a file: nothing is kept, so that nothing is counted twice
 	}
@@ -356,18 +306,14 @@ func (o Options) HoldResume(ctx context.Context) (release func(), err error) {
 
 // keep what was counted so far.
 func (of *source) keep(k *keptScore, path string) error {
-	c := of.collector
-	k.Schema, k.First, k.Last, k.Events, k.Calls = resumeSchema, c.first, c.last, c.events, c.calls
-	k.Unread, k.Clock, k.Timeouts, k.Deadlocks = c.unread, c.clock.Steps(), c.timeouts, c.deadlocks
-	k.Statements, k.StatementS, k.OfNoCall = c.statements, c.statementTimeS, c.ofNoCall
-	k.Without, k.WithoutS, k.Operations = c.without, c.withoutTimeS, map[string][]keptHour{}
-	for name, op := range c.operations {
+	k.Schema, k.counted, k.Clock, k.Operations = resumeSchema, of.counted, of.clock.Steps(), map[string][]keptHour{}
+	for name, op := range of.operations {
 		for at, h := range op.hours {
-			k.Operations[name] = append(k.Operations[name], h.keep(at.Unix()))
+			k.Operations[name] = append(k.Operations[name], keptHour{at.Unix(), *h})
 		}
 	}
 	if of.sessions != nil {
-		k.Pauses = of.sessions.keep()
+		k.Pauses = &of.sessions.divided
 	}
 	err := kept.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k) })
 	if err != nil {
@@ -378,55 +324,16 @@ func (of *source) keep(k *keptScore, path string) error {
 
 // restore what was counted.
 func (of *source) restore(k *keptScore) {
-	c := of.collector
-	c.first, c.last, c.events, c.calls = k.First, k.Last, k.Events, k.Calls
-	c.unread, c.clock, c.timeouts, c.deadlocks = k.Unread, techlog.ClockOf(k.Clock), k.Timeouts, k.Deadlocks
-	c.statements, c.statementTimeS, c.ofNoCall = k.Statements, k.StatementS, k.OfNoCall
-	c.without, c.withoutTimeS = k.Without, k.WithoutS
+	of.counted, of.clock = k.counted, techlog.ClockOf(k.Clock)
 	for name, hours := range k.Operations {
 		op := &collected{map[time.Time]*hour{}}
 		for _, h := range hours {
-			op.hours[time.Unix(h.Hour, 0).UTC()] = h.restored()
+			op.hours[time.Unix(h.Hour, 0).UTC()] = &h.hour
 		}
-		c.operations[name] = op
+		of.operations[name] = op
 	}
 	if of.sessions != nil && k.Pauses != nil {
-		of.sessions.restore(k.Pauses)
-	}
-}
-
-func (h *hour) keep(at int64) keptHour {
-	return keptHour{Hour: at, Took: h.took, Lost: h.lost, Timeouts: h.timeouts, Deadlocks: h.deadlocks,
-		Exceptions: h.exceptions, Statements: h.statements, LockWaits: h.lockWaits, TimeS: h.timeS,
-		DatabaseS: h.databaseS, LockS: h.lockS}
-}
-
-func (k keptHour) restored() *hour {
-	h := &hour{took: k.Took, lost: k.Lost, timeouts: k.Timeouts, deadlocks: k.Deadlocks, exceptions: k.Exceptions,
-		statements: k.Statements, lockWaits: k.LockWaits, timeS: k.TimeS, databaseS: k.DatabaseS, lockS: k.LockS}
-	if h.took == nil {
-		h.took = durations{}
-	}
-	return h
-}
-
-func (s *sessions) keep() *keptPauses {
-	k := &keptPauses{Open: map[string]keptBurst{}, Entries: s.entries, Made: s.made, Pauses: s.pauses, Near: s.near,
-		Least: s.least}
-	for id, b := range s.open {
-		k.Open[id] = keptBurst{Number: b.number, Begin: b.begin, End: b.end, Sums: b.hour.keep(0), Failed: b.failed,
-			Tag: b.tag, User: b.user, Transaction: b.transaction, Writes: b.writes, Reads: b.reads,
-			WithText: b.withText, Other: b.other}
-	}
-	return k
-}
-
-func (s *sessions) restore(k *keptPauses) {
-	s.entries, s.made, s.pauses, s.near, s.least = k.Entries, k.Made, k.Pauses, k.Near, k.Least
-	for id, b := range k.Open {
-		s.open[id] = &burst{number: b.Number, begin: b.Begin, end: b.End, hour: *b.Sums.restored(), failed: b.Failed,
-			tag: b.Tag, user: b.User, transaction: b.Transaction, writes: b.Writes, reads: b.Reads,
-			withText: b.WithText, other: b.Other}
+		of.sessions.divided = *k.Pauses
 	}
 }
 
@@ -437,21 +344,17 @@ func (k *keptFile) clientsOf() map[string]*client {
 		return clients
 	}
 	for id, events := range k.Clients {
-		of := &client{}
-		for _, e := range events {
-			of.events = append(of.events, inner{e.At, e.Took, e.Kind})
-		}
-		clients[id] = of
+		clients[id] = &client{events}
 	}
 	return clients
 }
 
 // keepClients for what follows.
 func (k *keptFile) keepClients(clients map[string]*client) {
-	k.Clients = map[string][]keptInner{}
+	k.Clients = map[string][]inner{}
 	for id, of := range clients {
-		for _, e := range of.events {
-			k.Clients[id] = append(k.Clients[id], keptInner{e.at, e.took, e.kind})
+		if len(of.events) > 0 {
+			k.Clients[id] = of.events
 		}
 	}
 }

@@ -178,7 +178,7 @@ func Read(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	of.end()
-	if of.calls == 0 && of.statements > 0 && of.again != nil {
+	if of.Calls == 0 && of.Statements > 0 && of.again != nil {
 		if o.Resume != "" {
 			return nil, ErrResumeCalls
 		}
@@ -188,7 +188,7 @@ func Read(ctx context.Context, o Options) (*Result, error) {
 		}
 		of.end()
 	}
-	if of.calls == 0 {
+	if of.Calls == 0 {
 		return nil, of.nothing
 	}
 	r := of.result(o, len(of.files), bytes)
@@ -252,7 +252,7 @@ func (o Options) source() (*source, error) {
 
 func (c *collector) techlog(files []techlog.File) *source {
 	pending := int64(0) // statements of files that may go on
-	s := &source{collector: c, end: func() { c.ofNoCall += pending }, nothing: ErrNoCalls,
+	s := &source{collector: c, end: func() { c.OfNoCall += pending }, nothing: ErrNoCalls,
 		describe: func(r *Result) { r.Source = TechLog },
 		read: func(ctx context.Context, n int, from *keptFile, step func(int)) error {
 			r, file, err := files[n].OpenAt(from.place(), step)
@@ -263,7 +263,7 @@ func (c *collector) techlog(files []techlog.File) *source {
 			r.Growing = from.growing()
 			err = c.file(ctx, r, clients)
 			if err == nil && !r.Growing {
-				c.ofNoCall += left(clients)
+				c.OfNoCall += left(clients)
 				clients = nil
 			}
 			if from != nil {
@@ -290,7 +290,7 @@ func left(clients map[string]*client) (n int64) {
 
 // techlogByPauses makes operations of a log without calls, as of a PostgreSQL server's.
 func (c *collector) techlogByPauses(o Options, files []techlog.File) *source {
-	s, sessions := c.techlog(files), &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), open: map[string]*burst{}}
+	s, sessions := c.techlog(files), &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), divided: newDivided()}
 	s.end = sessions.end
 	s.describe = func(r *Result) {
 		sessions.describe(r)
@@ -307,7 +307,7 @@ func (c *collector) techlogByPauses(o Options, files []techlog.File) *source {
 }
 
 func (c *collector) postgres(o Options, files []pglog.File) *source {
-	sessions := &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), database: o.Database, open: map[string]*burst{}}
+	sessions := &sessions{collector: c, gap: cmp.Or(o.Gap, GapDefault), database: o.Database, divided: newDivided()}
 	s := &source{collector: c, sessions: sessions, end: sessions.end, nothing: ErrNoStatements,
 		describe: sessions.describe,
 		read: func(ctx context.Context, n int, from *keptFile, step func(int)) error {
@@ -341,10 +341,10 @@ func (of *source) followed(kindOf func(file int) string) {
 }
 
 func (c *collector) result(o Options, files int, bytes int64) *Result {
-	r := &Result{Schema: Schema, From: c.first, To: c.last, Files: files, Bytes: bytes, Events: c.events,
-		Unread: c.unread, Calls: c.calls,
-		Unscored: Unscored{c.without, c.withoutTimeS, c.ofNoCall, c.statements},
-		Locks:    Locks{Timeouts: c.timeouts, Deadlocks: c.deadlocks}}
+	r := &Result{Schema: Schema, From: c.First, To: c.Last, Files: files, Bytes: bytes, Events: c.Events,
+		Unread: c.Unread, Calls: c.Calls,
+		Unscored: Unscored{c.Without, c.WithoutS, c.OfNoCall, c.Statements},
+		Locks:    Locks{Timeouts: c.Timeouts, Deadlocks: c.Deadlocks}}
 	if tick := c.clock.Tick(); tick > 0 {
 		ms := float64(tick) / float64(time.Millisecond)
 		r.TickMS = &ms
@@ -364,7 +364,7 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 		for _, at := range slices.SortedFunc(maps.Keys(op.hours), time.Time.Compare) {
 			h, one := op.hours[at], newGroup()
 			one.add(h, target)
-			shown.Hours = append(shown.Hours, Hour{at.In(c.first.Location()), one.figures()})
+			shown.Hours = append(shown.Hours, Hour{at.In(c.First.Location()), one.figures()})
 			if all[at] == nil {
 				all[at] = newGroup()
 			}
@@ -377,7 +377,7 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 		r.Operations = append(r.Operations, shown)
 	}
 	for at, g := range all {
-		r.Hours = append(r.Hours, Hour{at.In(c.first.Location()), g.figures()})
+		r.Hours = append(r.Hours, Hour{at.In(c.First.Location()), g.figures()})
 	}
 	byHour(r.Hours)
 	slices.SortFunc(r.Operations, func(a, b Operation) int {
@@ -386,7 +386,7 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 	})
 	f := whole.figures()
 	r.Apdex, r.Interval, r.Beyond4T = f.Apdex, f.Interval, f.Beyond4T
-	r.Locks.Waits, r.Locks.WaitsS = f.LockWaits, whole.lockS
+	r.Locks.Waits, r.Locks.WaitsS = f.LockWaits, whole.LockS
 	return r
 }
 
@@ -400,33 +400,33 @@ type group struct {
 	zones apdex.Counts
 }
 
-func newGroup() *group { return &group{hour: hour{took: durations{}}} }
+func newGroup() *group { return &group{hour: hour{Took: durations{}}} }
 
 func (g *group) add(h *hour, target time.Duration) {
-	g.zones.Add(h.took.zones(target))
-	g.zones.Frustrated += h.lost
-	g.took.add(h.took)
-	g.lost += h.lost
-	g.timeouts += h.timeouts
-	g.deadlocks += h.deadlocks
-	g.exceptions += h.exceptions
-	g.statements += h.statements
-	g.lockWaits += h.lockWaits
-	g.timeS += h.timeS
-	g.databaseS += h.databaseS
-	g.lockS += h.lockS
+	g.zones.Add(h.Took.zones(target))
+	g.zones.Frustrated += h.Lost
+	g.Took.add(h.Took)
+	g.Lost += h.Lost
+	g.Timeouts += h.Timeouts
+	g.Deadlocks += h.Deadlocks
+	g.Exceptions += h.Exceptions
+	g.Statements += h.Statements
+	g.LockWaits += h.LockWaits
+	g.TimeS += h.TimeS
+	g.DatabaseS += h.DatabaseS
+	g.LockS += h.LockS
 }
 
 func (g *group) figures() Figures {
-	f := Figures{N: g.zones.N(), Zones: g.zones, Interval: g.zones.Interval(), LockWaits: g.lockWaits,
-		Timeouts: g.timeouts, Deadlocks: g.deadlocks, Exceptions: g.exceptions,
-		Database: share(g.databaseS, g.timeS), Waiting: share(g.lockS, g.timeS)}
+	f := Figures{N: g.zones.N(), Zones: g.zones, Interval: g.zones.Interval(), LockWaits: g.LockWaits,
+		Timeouts: g.Timeouts, Deadlocks: g.Deadlocks, Exceptions: g.Exceptions,
+		Database: share(g.DatabaseS, g.TimeS), Waiting: share(g.LockS, g.TimeS)}
 	f.Apdex, _ = g.zones.Score()
 	if f.N > 0 {
 		f.Beyond4T = float64(g.zones.Frustrated) / float64(f.N)
-		f.Statements = float64(g.statements) / float64(f.N)
+		f.Statements = float64(g.Statements) / float64(f.N)
 	}
-	if times := g.took.percentiles(50, 95); len(times) == 2 {
+	if times := g.Took.percentiles(50, 95); len(times) == 2 {
 		f.P50S, f.P95S = times[0].Seconds(), times[1].Seconds()
 	}
 	return f
@@ -445,7 +445,7 @@ func (c *collector) calmHours() map[time.Time]bool {
 	calls := map[time.Time]float64{}
 	for _, op := range c.operations {
 		for at, h := range op.hours {
-			calls[at] += float64(h.took.n() + h.lost)
+			calls[at] += float64(h.Took.n() + h.Lost)
 		}
 	}
 	middle, calm := stats.Median(slices.Collect(maps.Values(calls))), map[time.Time]bool{}
@@ -468,9 +468,9 @@ const (
 func (c *collected) propose(calm map[time.Time]bool) time.Duration {
 	inCalm, all := durations{}, durations{}
 	for at, h := range c.hours {
-		all.add(h.took)
+		all.add(h.Took)
 		if calm[at] {
-			inCalm.add(h.took)
+			inCalm.add(h.Took)
 		}
 	}
 	if inCalm.n() < proposedFrom {

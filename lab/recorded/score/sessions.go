@@ -37,27 +37,38 @@ type sessions struct {
 	*collector
 	gap      time.Duration
 	database string // only this one; empty: all
-	open     map[string]*burst
-	entries  int
-	made     int64                    // bursts
-	shown    func(name string) string // Options.Shown
+	divided
+	shown func(name string) string // Options.Shown
 	// given: the burst that what comes next belongs to, as another division says; 0: pauses say it.
-	given  int64
-	pauses int64 // between statements of a session
-	near   int64 // of them, between half the gap and twice as much
-	least  time.Duration
+	given int64
 }
+
+// divided is how far the sessions of a log are. A log that is read on keeps it as it is.
+type divided struct {
+	Open    map[string]*burst `json:"open"`
+	Entries int               `json:"entries"`
+	Made    int64             `json:"made"`   // bursts
+	Pauses  int64             `json:"pauses"` // between statements of a session
+	Near    int64             `json:"near"`   // of them, between half the gap and twice as much
+	Least   time.Duration     `json:"least"`  // of all statements
+}
+
+func newDivided() divided { return divided{Open: map[string]*burst{}} }
 
 // burst is what a session does without a longer pause.
 type burst struct {
-	number          int64
-	begin, end      time.Time
-	hour            // its sums; took stays empty
-	failed          bool
-	tag, user       string
-	transaction     string // that it was in last
-	writes, reads   []string
-	withText, other bool // statements with a text; statements that are no control of transactions and session
+	Number      int64         `json:"number"`
+	Begin       time.Time     `json:"begin"`
+	End         time.Time     `json:"end"`
+	hour        `json:"sums"` // Took stays empty
+	Failed      bool          `json:"failed,omitempty"`
+	Tag         string        `json:"tag,omitempty"`
+	User        string        `json:"user"`
+	Transaction string        `json:"transaction,omitempty"` // that it was in last
+	Writes      []string      `json:"writes,omitempty"`
+	Reads       []string      `json:"reads,omitempty"`
+	WithText    bool          `json:"with_text,omitempty"`
+	Other       bool          `json:"other,omitempty"` // a statement was no control of transactions and session
 }
 
 func (s *sessions) file(ctx context.Context, r *pglog.Reader) error {
@@ -89,13 +100,13 @@ func (s *sessions) techlogFile(ctx context.Context, r *techlog.Reader, process s
 
 // each entry of a file by next, until it ends; sessions that have long been silent are closed now and then.
 func (s *sessions) each(ctx context.Context, unread *lines.Unread, next func() error) error {
-	defer func() { s.unread.Add(*unread) }()
-	for ; ; s.entries++ {
-		if s.entries%10_000 == 0 {
+	defer func() { s.Unread.Add(*unread) }()
+	for ; ; s.Entries++ {
+		if s.Entries%10_000 == 0 {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			s.closeIdle(s.last.Add(-idleMost))
+			s.closeIdle(s.Last.Add(-idleMost))
 		}
 		if err := next(); errors.Is(err, io.EOF) {
 			return nil
@@ -114,23 +125,23 @@ var withoutStatement = []string{tooMany, "25P03", "25P04"}
 // closeIdle counts what sessions did that have been silent since then.
 func (s *sessions) closeIdle(since time.Time) {
 	for _, id := range s.ids() {
-		if b := s.open[id]; b.end.Before(since) {
+		if b := s.Open[id]; b.End.Before(since) {
 			s.close(b)
-			delete(s.open, id)
+			delete(s.Open, id)
 		}
 	}
 }
 
 // ids of open sessions, always in the same order: sums of times depend on it in their last digits, and so does which
 // operations are told apart by name.
-func (s *sessions) ids() []string { return slices.Sorted(maps.Keys(s.open)) }
+func (s *sessions) ids() []string { return slices.Sorted(maps.Keys(s.Open)) }
 
 // end counts what is left.
 func (s *sessions) end() {
 	for _, id := range s.ids() {
-		s.close(s.open[id])
+		s.close(s.Open[id])
 	}
-	clear(s.open)
+	clear(s.Open)
 }
 
 // Sessions scores statements as they are carried out, by the rules of a log.
@@ -143,14 +154,14 @@ type Sessions struct {
 // NewSessions with the targets, the gap and the database of the options.
 func NewSessions(o Options) *Sessions {
 	return &Sessions{options: o, sessions: sessions{collector: newCollector(), gap: cmp.Or(o.Gap, GapDefault),
-		shown: o.Shown, open: map[string]*burst{}}}
+		shown: o.Shown, divided: newDivided()}}
 }
 
 // Entry of a log, and the number of the operation that it belongs to; 0: none.
 func (s *Sessions) Entry(e *pglog.Entry) int64 {
 	s.entry(e)
-	if b := s.open[e.Session]; b != nil {
-		return b.number
+	if b := s.Open[e.Session]; b != nil {
+		return b.Number
 	}
 	return 0
 }
@@ -173,8 +184,8 @@ func (s *Sessions) Pause(e *pglog.Entry, took pglog.Statement) int64 {
 	s.given = 0
 	s.see(e.At)
 	s.statement(e, took)
-	if b := s.open[e.Session]; b != nil {
-		return b.number
+	if b := s.Open[e.Session]; b != nil {
+		return b.Number
 	}
 	return 0
 }
@@ -196,43 +207,43 @@ func (s *Sessions) Call(c Call) {
 		by = newCollector()
 		s.byCalls = by
 	}
-	by.calls++
-	by.events++
-	if by.first.IsZero() || c.Began.Before(by.first) {
-		by.first = c.Began
+	by.Calls++
+	by.Events++
+	if by.First.IsZero() || c.Began.Before(by.First) {
+		by.First = c.Began
 	}
-	if ended := c.Began.Add(c.Took); ended.After(by.last) {
-		by.last = ended
+	if ended := c.Began.Add(c.Took); ended.After(by.Last) {
+		by.Last = ended
 	}
-	by.statements += int64(c.Statements)
+	by.Statements += int64(c.Statements)
 	h := by.hourOf(c.Name, c.Began)
-	h.statements += int64(c.Statements)
-	h.databaseS += c.Database.Seconds()
-	h.timeS += c.Took.Seconds()
+	h.Statements += int64(c.Statements)
+	h.DatabaseS += c.Database.Seconds()
+	h.TimeS += c.Took.Seconds()
 	if c.Lost {
-		h.lost++
+		h.Lost++
 		return
 	}
-	h.took[shortened(c.Took)]++
+	h.Took[shortened(c.Took)]++
 }
 
 // Target sets the targets of operations for Result.
 func (s *Sessions) Target(targets map[string]time.Duration) { s.options.Targets = targets }
 
 // Tidy counts what sessions did that have been silent for long, so that memory stays bounded.
-func (s *Sessions) Tidy() { s.closeIdle(s.last.Add(-idleMost)) }
+func (s *Sessions) Tidy() { s.closeIdle(s.Last.Add(-idleMost)) }
 
 // Result of all; nil if there was no operation.
 func (s *Sessions) Result() *Result {
 	s.end()
 	switch {
 	case s.byCalls != nil:
-		s.byCalls.ofNoCall = s.statements
-		s.byCalls.statements += s.statements
+		s.byCalls.OfNoCall = s.Statements
+		s.byCalls.Statements += s.Statements
 		r := s.byCalls.result(s.options, 0, 0)
 		r.Source = TechLog
 		return r
-	case s.calls == 0:
+	case s.Calls == 0:
 		return nil
 	}
 	r := s.result(s.options, 0, 0)
@@ -243,20 +254,20 @@ func (s *Sessions) Result() *Result {
 func (s *sessions) describe(r *Result) {
 	r.Source = PostgreSQL
 	r.Pauses = &Pauses{GapMS: float64(s.gap) / float64(time.Millisecond),
-		LeastMS: float64(s.least) / float64(time.Millisecond)}
-	if s.pauses > 0 {
-		r.Pauses.Near = float64(s.near) / float64(s.pauses)
+		LeastMS: float64(s.Least) / float64(time.Millisecond)}
+	if s.Pauses > 0 {
+		r.Pauses.Near = float64(s.Near) / float64(s.Pauses)
 	}
 }
 
 // see the time of an entry.
 func (s *sessions) see(at time.Time) {
-	s.events++
-	if s.first.IsZero() || at.Before(s.first) {
-		s.first = at
+	s.Events++
+	if s.First.IsZero() || at.Before(s.First) {
+		s.First = at
 	}
-	if at.After(s.last) {
-		s.last = at
+	if at.After(s.Last) {
+		s.Last = at
 	}
 }
 
@@ -268,8 +279,8 @@ func (s *sessions) entry(e *pglog.Entry) {
 	}
 	if waited, is := e.LockWait(); is {
 		b := s.at(e, e.At.Add(-waited), "")
-		b.lockWaits++
-		b.lockS += waited.Seconds()
+		b.LockWaits++
+		b.LockS += waited.Seconds()
 		return
 	}
 	if !e.Failed() || e.Session == "" || e.Statement == "" && !slices.Contains(withoutStatement, e.State) {
@@ -279,19 +290,19 @@ func (s *sessions) entry(e *pglog.Entry) {
 	b.names(e.Statement)
 	switch e.State {
 	case "40P01":
-		s.deadlocks++
-		b.deadlocks++
-		b.failed = true
+		s.Deadlocks++
+		b.Deadlocks++
+		b.Failed = true
 	case tooMany:
-		b.tag, b.failed = "connect", true
-		b.exceptions++
+		b.Tag, b.Failed = "connect", true
+		b.Exceptions++
 	case "55P03", "57014", "25P03", "25P04":
-		s.timeouts++
-		b.timeouts++
-		b.failed = true
+		s.Timeouts++
+		b.Timeouts++
+		b.Failed = true
 	default:
-		b.exceptions++
-		b.failed = b.failed || e.Severity != "ERROR"
+		b.Exceptions++
+		b.Failed = b.Failed || e.Severity != "ERROR"
 	}
 }
 
@@ -300,41 +311,41 @@ var resets = regexp.MustCompile(`(?i)^\s*(DISCARD|RESET)\s+ALL\b`)
 
 func (s *sessions) statement(e *pglog.Entry, took pglog.Statement) {
 	if resets.MatchString(took.Text) {
-		if b := s.open[e.Session]; b != nil {
+		if b := s.Open[e.Session]; b != nil {
 			s.close(b)
-			delete(s.open, e.Session)
+			delete(s.Open, e.Session)
 		}
 		return
 	}
 	b := s.at(e, e.Start(took), tagOf(took.Text))
-	b.databaseS += took.Duration.Seconds()
+	b.DatabaseS += took.Duration.Seconds()
 	if took.Kind == pglog.Parse || took.Kind == pglog.Bind {
 		return
 	}
-	b.statements++
-	s.statements++
-	s.statementTimeS += took.Duration.Seconds()
-	if s.statements == 1 || took.Duration < s.least {
-		s.least = took.Duration
+	b.Statements++
+	s.Statements++
+	s.StatementS += took.Duration.Seconds()
+	if s.Statements == 1 || took.Duration < s.Least {
+		s.Least = took.Duration
 	}
 	b.names(took.Text)
 }
 
 // at is the burst that something belongs to which began then and ends now.
 func (s *sessions) at(e *pglog.Entry, began time.Time, tag string) *burst {
-	b := s.open[e.Session]
+	b := s.Open[e.Session]
 	if b != nil {
-		pause := began.Sub(b.end)
+		pause := began.Sub(b.End)
 		if pause > 0 {
-			s.pauses++
+			s.Pauses++
 			if pause > s.gap/2 && pause < 2*s.gap {
-				s.near++
+				s.Near++
 			}
 		}
-		inside := open(e.Transaction) && e.Transaction == b.transaction // a transaction is not divided
-		divided := pause > s.gap && !inside || tag != "" && b.tag != "" && tag != b.tag
+		inside := open(e.Transaction) && e.Transaction == b.Transaction // a transaction is not divided
+		divided := pause > s.gap && !inside || tag != "" && b.Tag != "" && tag != b.Tag
 		if s.given != 0 {
-			divided = b.number != s.given
+			divided = b.Number != s.given
 		}
 		if divided {
 			s.close(b)
@@ -342,23 +353,23 @@ func (s *sessions) at(e *pglog.Entry, began time.Time, tag string) *burst {
 		}
 	}
 	if b == nil {
-		s.made++
-		b = &burst{begin: began, user: e.User + "@" + e.Database, number: s.made}
+		s.Made++
+		b = &burst{Begin: began, User: e.User + "@" + e.Database, Number: s.Made}
 		if s.given != 0 {
-			b.number = s.given
+			b.Number = s.given
 		}
-		s.open[e.Session] = b
+		s.Open[e.Session] = b
 	}
-	if began.Before(b.begin) {
-		b.begin = began
+	if began.Before(b.Begin) {
+		b.Begin = began
 	}
-	if e.At.After(b.end) {
-		b.end = e.At
+	if e.At.After(b.End) {
+		b.End = e.At
 	}
 	if tag != "" {
-		b.tag = tag
+		b.Tag = tag
 	}
-	b.transaction = e.Transaction
+	b.Transaction = e.Transaction
 	return b
 }
 
@@ -367,11 +378,11 @@ func open(transaction string) bool { return transaction != "" && !strings.HasSuf
 
 // close counts an operation.
 func (s *sessions) close(b *burst) {
-	name, took := b.name(), b.end.Sub(b.begin)
+	name, took := b.name(), b.End.Sub(b.Begin)
 	if name == "" {
-		s.without++
-		s.withoutTimeS += took.Seconds()
-		s.ofNoCall += b.statements
+		s.Without++
+		s.WithoutS += took.Seconds()
+		s.OfNoCall += b.Statements
 		return
 	}
 	if s.shown != nil {
@@ -380,21 +391,21 @@ func (s *sessions) close(b *burst) {
 	if s.operations[name] == nil && len(s.operations) >= operationsMost {
 		name = otherName
 	}
-	s.calls++
-	h := s.hourOf(name, b.begin)
-	h.statements += b.statements
-	h.lockWaits += b.lockWaits
-	h.timeouts += b.timeouts
-	h.deadlocks += b.deadlocks
-	h.exceptions += b.exceptions
-	h.timeS += took.Seconds()
-	h.databaseS += b.databaseS
-	h.lockS += b.lockS
-	if b.failed {
-		h.lost++
+	s.Calls++
+	h := s.hourOf(name, b.Begin)
+	h.Statements += b.Statements
+	h.LockWaits += b.LockWaits
+	h.Timeouts += b.Timeouts
+	h.Deadlocks += b.Deadlocks
+	h.Exceptions += b.Exceptions
+	h.TimeS += took.Seconds()
+	h.DatabaseS += b.DatabaseS
+	h.LockS += b.LockS
+	if b.Failed {
+		h.Lost++
 		return
 	}
-	h.took[shortened(took)]++
+	h.Took[shortened(took)]++
 }
 
 // What a statement does to which table; texts in quotes are taken out before.
@@ -422,12 +433,12 @@ func (b *burst) names(text string) {
 	if text == "" {
 		return
 	}
-	b.withText = true
+	b.WithText = true
 	text = sqltext.WithoutStrings(text[:min(len(text), textMost)])
 	if control.MatchString(text) {
 		return
 	}
-	b.other = true
+	b.Other = true
 	add := func(to *[]string, word string) {
 		if temporary.MatchString(word) { // which say how an operation is done, and have names of the moment
 			return
@@ -439,14 +450,14 @@ func (b *burst) names(text string) {
 	}
 	for _, m := range written.FindAllStringSubmatch(text, -1) {
 		for i := 1; i < len(m); i += 2 {
-			if m[i] != "" && len(b.writes) <= writesNamed {
-				add(&b.writes, strings.ToLower(m[i])+" "+m[i+1])
+			if m[i] != "" && len(b.Writes) <= writesNamed {
+				add(&b.Writes, strings.ToLower(m[i])+" "+m[i+1])
 			}
 		}
 	}
 	for _, m := range read.FindAllStringSubmatch(text, -1) {
-		if len(b.reads) <= readsNamed {
-			add(&b.reads, m[1])
+		if len(b.Reads) <= readsNamed {
+			add(&b.Reads, m[1])
 		}
 	}
 }
@@ -461,18 +472,18 @@ func (b *burst) name() string {
 		return strings.Join(all, ", ")
 	}
 	switch {
-	case b.tag != "":
-		return b.tag
-	case len(b.writes) > 0:
-		return some(b.writes, writesNamed)
-	case len(b.reads) > 0:
-		return "read " + some(b.reads, readsNamed)
-	case b.other || b.failed:
+	case b.Tag != "":
+		return b.Tag
+	case len(b.Writes) > 0:
+		return some(b.Writes, writesNamed)
+	case len(b.Reads) > 0:
+		return "read " + some(b.Reads, readsNamed)
+	case b.Other || b.Failed:
 		return "statements without a table"
-	case b.withText || b.statements == 0:
+	case b.WithText || b.Statements == 0:
 		return ""
 	}
-	return b.user // log_duration alone: no texts
+	return b.User // log_duration alone: no texts
 }
 
 // tagKeys of comments that programs add to statements, and how they are joined.
