@@ -281,7 +281,7 @@ func (o compareOptions) replay(ctx context.Context, q *compare.Request) error {
 	if len(o.replayed) == 0 {
 		return nil
 	}
-	options, err := o.options(o.recorded, o.replayed)
+	options, err := o.options(ctx, o.recorded, o.replayed)
 	switch {
 	case err != nil:
 		return err

@@ -126,8 +126,8 @@ func (o recordedOptions) pace() (float64, error) {
 }
 
 // options of a replay.
-func (o recordedOptions) options(s scoreOptions, paths []string) (r replay.Options, err error) {
-	scored, err := s.read(paths)
+func (o recordedOptions) options(ctx context.Context, s scoreOptions, paths []string) (r replay.Options, err error) {
+	scored, err := s.read(ctx, paths)
 	if err != nil {
 		return r, problem.New(problem.Usage, err, "plimsoll replay --help")
 	}
@@ -150,7 +150,7 @@ func (o recordedOptions) options(s scoreOptions, paths []string) (r replay.Optio
 }
 
 func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error {
-	options, err := o.options(o.scoreOptions, paths)
+	options, err := o.options(ctx, o.scoreOptions, paths)
 	if err != nil {
 		return err
 	}

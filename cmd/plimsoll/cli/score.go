@@ -19,6 +19,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/score"
+	"plimsoll/lab/recorded/timings"
 )
 
 type scoreOptions struct {
@@ -32,7 +33,8 @@ func (a *app) addScore(root *cobra.Command) {
 	c := a.command(root, groupJob, &cobra.Command{
 		Use:   "score LOG... [flags]",
 		Short: "Score production from its log: Apdex by operation and hour",
-		Long: `Read the log of a 1C:Enterprise server or of a PostgreSQL server, and score what its users did:
+		Long: `Read the log of a 1C:Enterprise server or of a PostgreSQL server, or what a 1C application measured
+itself, and score what its users did:
 Apdex, median, p95 and the share beyond 4T for each operation and hour; how much of it the
 database and locks had; lock timeouts, deadlocks, exceptions. Nothing is replayed or installed.
 
@@ -44,13 +46,18 @@ by the context's outermost line, a background job or service by its method. The 
 has CALL events with Context; with DBPOSTGRS, TLOCK, TTIMEOUT, TDEADLOCK and EXCP the table has
 their columns too. Without any CALL, pauses divide its statements as those of PostgreSQL.
 
+1C's register of timings: the files that the standard library exports (performance monitor, XML;
+unpack a ZIP first). Each measurement of a key operation counts, with the target of the export; one
+that ended with an error is frustrated. Measurements of a unit of data are counted and not scored.
+
 PostgreSQL: csvlog, jsonlog, or stderr with its log_line_prefix, which is found out if it is a
 usual one. The log must have all statements (log_min_duration_statement = 0); log_lock_waits adds
 the waits for locks. An operation is what a session does without a pause of more than --gap. It is
 named by a comment that the application gives its statements (/*action='order'*/), else by the
 tables that it writes or reads. Behind a pooler sessions are shared: take a smaller --gap.
 
---targets names the target T of each operation. Others have --target, or one that is proposed from
+--targets names the target T of each operation: a table, or 1C's exports of timings, of which those
+key operations count that the log names alike. Others have --target, or one that is proposed from
 the calm half of the hours: then the score says how much worse the busy hours are than these.
 
 --resume reads a log on that has grown since the last such command with the same paths, --gap,
@@ -64,6 +71,7 @@ and hours, not with the log.`,
 		Example: `  plimsoll score /var/log/1c/techlog
   plimsoll score rphost_1234/26112810.log --target 1s --details
   plimsoll score /var/log/1c/techlog --targets targets.csv --html score.html
+  plimsoll score exports --resume                    1C's register of timings
   plimsoll score /var/log/postgresql --database shop --gap 100ms
   plimsoll score /var/log/postgresql --resume        each hour, from cron
   plimsoll score postgresql.log --prefix '%m [%p] %u@%d '
@@ -84,7 +92,7 @@ var logNames = []string{"targets", "gap", "prefix", "database"}
 
 func logFlags(fs *pflag.FlagSet, o *scoreOptions, database string) {
 	fs.StringVar(&o.targets, "targets", "",
-		"`FILE` of targets, one operation of the log a line: Document.Order.Post;1.5")
+		"`FILE` of targets, one operation of the log a line: Document.Order.Post;1.5; or 1C's exports of timings")
 	fs.DurationVar(&o.gap, "gap", score.GapDefault,
 		"PostgreSQL, or 1C without CALL: a longer pause of a session begins another operation of the log")
 	fs.StringVar(&o.prefix, "prefix", "",
@@ -100,7 +108,7 @@ func scoredFlags(fs *pflag.FlagSet, o *scoreOptions) {
 }
 
 func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
-	options, err := o.read(paths)
+	options, err := o.read(ctx, paths)
 	if err != nil {
 		return problem.New(problem.Usage, err, "plimsoll score --help")
 	}
@@ -149,6 +157,11 @@ func scoreError(err error) error {
 		return problem.New(problem.Usage, err, "leave out --resume, or let the server log CALL events")
 	case errors.Is(err, score.ErrNoStatements):
 		return problem.New(problem.Usage, err, "let the server log all statements: log_min_duration_statement = 0")
+	case errors.Is(err, score.ErrNoMeasurements):
+		return problem.New(problem.Usage, err, "export a time in which the application measured: Administration, "+
+			"Performance monitor")
+	case errors.Is(err, timings.ErrMixed):
+		return problem.New(problem.Usage, err, "score logs of different kinds one by one")
 	case errors.Is(err, pglog.ErrPrefix):
 		return problem.New(problem.Usage, err, "give the server's log_line_prefix: --prefix '%m [%p] %u@%d '")
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, score.ErrNoLog):
@@ -158,7 +171,7 @@ func scoreError(err error) error {
 	return err
 }
 
-func (o scoreOptions) read(paths []string) (score.Options, error) {
+func (o scoreOptions) read(ctx context.Context, paths []string) (score.Options, error) {
 	options := score.Options{Paths: paths, Zone: time.Local, Gap: o.gap, Database: o.database}
 	if o.gap <= 0 {
 		return options, fmt.Errorf("--gap: %s is not above 0", o.gap)
@@ -175,30 +188,35 @@ func (o scoreOptions) read(paths []string) (score.Options, error) {
 			return options, fmt.Errorf("--target: %w", err)
 		}
 	}
-	if o.targets == "" {
-		return options, nil
+	var err error
+	if o.targets != "" {
+		if options.Targets, err = score.TargetsOf(ctx, o.targets); err != nil {
+			err = fmt.Errorf("--targets %s: %w", o.targets, err)
+		}
 	}
-	file, err := os.Open(o.targets)
-	if err != nil {
-		return options, fmt.Errorf("--targets: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	if options.Targets, err = score.ReadTargets(file); err != nil {
-		return options, fmt.Errorf("--targets %s: %w", o.targets, err)
-	}
-	return options, nil
+	return options, err
 }
+
+// unusedMost targets are named one by one.
+const unusedMost = 5
 
 // unusedTargets says which targets name no operation of the log.
 func (a *app) unusedTargets(r *score.Result, targets map[string]time.Duration) {
-	var known []string
+	var known, unused []string
 	for _, op := range r.Operations {
 		known = append(known, op.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		if !slices.Contains(known, name) {
-			a.meter.Say("the log has no operation %s; %s", human.PlainLine(name),
-				human.NearestHint(name, known, "--details lists those it has"))
+			unused = append(unused, name)
 		}
+	}
+	for _, name := range unused[:min(len(unused), unusedMost)] {
+		a.meter.Say("the log has no operation %s; %s", human.PlainLine(name),
+			human.NearestHint(name, known, "--details lists those it has"))
+	}
+	if len(unused) > unusedMost {
+		a.meter.Say("the log has none of %s of --targets, of %d in all", human.Count(len(unused), "operation"),
+			len(targets))
 	}
 }

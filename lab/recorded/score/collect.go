@@ -37,6 +37,9 @@ type counted struct {
 	// Calls without a context are the cluster's own: they say no operation.
 	Without  int64   `json:"without_context"`
 	WithoutS float64 `json:"without_context_s"`
+	// Of a register of timings.
+	Targets map[string]time.Duration `json:"targets,omitempty"`
+	PerUnit int64                    `json:"per_unit,omitempty"`
 }
 
 func newCollector() *collector {
@@ -110,12 +113,8 @@ func (c *collector) file(ctx context.Context, r *techlog.Reader, clients map[str
 func (c *collector) event(clients map[string]*client, e *techlog.Event) {
 	c.Events++
 	c.clock.See(e)
-	if c.First.IsZero() || e.Start().Before(c.First) {
-		c.First = e.Start()
-	}
-	if e.At.After(c.Last) {
-		c.Last = e.At
-	}
+	c.see(e.Start())
+	c.see(e.At)
 	id := e.Value("t:clientID")
 	of := clients[id]
 	if of == nil {
@@ -139,6 +138,16 @@ func (c *collector) event(clients map[string]*client, e *techlog.Event) {
 		c.keep(of, e, deadlock)
 	case e.Name == "EXCP":
 		c.keep(of, e, exception)
+	}
+}
+
+// see a moment of the log.
+func (c *collector) see(at time.Time) {
+	if c.First.IsZero() || at.Before(c.First) {
+		c.First = at
+	}
+	if at.After(c.Last) {
+		c.Last = at
 	}
 }
 

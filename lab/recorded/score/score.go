@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/recorded/lines"
 	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/techlog"
+	"plimsoll/lab/recorded/timings"
 	"plimsoll/lab/stats"
 )
 
@@ -32,8 +33,8 @@ var ErrNoCalls = errors.New("no CALL event with a context: nothing says what use
 var ErrNoStatements = errors.New("no statement with its duration: nothing says what users did")
 
 // ErrNoLog says that there is no file of a log.
-var ErrNoLog = errors.New("no log there: neither files named by the hour, as rphost_1234/26112810.log, nor a " +
-	"PostgreSQL server's .csv, .json or .log")
+var ErrNoLog = errors.New("no log there: neither files named by the hour, as rphost_1234/26112810.log, nor " +
+	"exports of timings (.xml), nor a PostgreSQL server's .csv, .json or .log")
 
 // Source of a score.
 type Source string
@@ -42,6 +43,7 @@ type Source string
 const (
 	TechLog    Source = "1c"
 	PostgreSQL Source = "postgresql"
+	OfRegister Source = "1c-register"
 )
 
 // Options of a score.
@@ -87,6 +89,8 @@ type Result struct {
 	Locks      Locks          `json:"locks"`
 	// Pauses that divide operations, of a PostgreSQL log or one without calls; null: calls do.
 	Pauses *Pauses `json:"pauses"`
+	// Register of timings that the score is of; absent: it is of a log.
+	Register *Register `json:"register,omitempty"`
 	// Resumed: the log was read on from where it was read last; absent: it was read from its beginning.
 	Resumed *Resumed `json:"resumed,omitempty"`
 }
@@ -228,7 +232,8 @@ type source struct {
 	again func() *source
 }
 
-// source of the paths: a technological log if they are named so, else that of a PostgreSQL server.
+// source of the paths: a technological log if they are named so, else exports of a register, else the log of a
+// PostgreSQL server.
 func (o Options) source() (*source, error) {
 	c := newCollector()
 	files, err := techlog.Files(o.Paths, o.Zone)
@@ -239,6 +244,10 @@ func (o Options) source() (*source, error) {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
+	}
+	exports, err := timings.Files(o.Paths)
+	if err != nil || len(exports) > 0 {
+		return c.register(exports, o.Zone), err
 	}
 	others, err := pglog.Files(o.Paths, o.Prefix, o.Zone)
 	switch {
@@ -354,8 +363,8 @@ func (c *collector) result(o Options, files int, bytes int64) *Result {
 	whole := newGroup()
 	for _, name := range slices.Sorted(maps.Keys(c.operations)) { // sums depend on the order in their last digits
 		op := c.operations[name]
-		target, proposed := o.Targets[name], false
-		if target = cmp.Or(target, o.Target); target == 0 {
+		target, proposed := cmp.Or(o.Targets[name], c.Targets[name], o.Target), false
+		if target == 0 {
 			target, proposed = op.propose(calm), true
 			r.Proposed = true
 		}

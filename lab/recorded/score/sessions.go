@@ -209,12 +209,8 @@ func (s *Sessions) Call(c Call) {
 	}
 	by.Calls++
 	by.Events++
-	if by.First.IsZero() || c.Began.Before(by.First) {
-		by.First = c.Began
-	}
-	if ended := c.Began.Add(c.Took); ended.After(by.Last) {
-		by.Last = ended
-	}
+	by.see(c.Began)
+	by.see(c.Began.Add(c.Took))
 	by.Statements += int64(c.Statements)
 	h := by.hourOf(c.Name, c.Began)
 	h.Statements += int64(c.Statements)
@@ -263,12 +259,7 @@ func (s *sessions) describe(r *Result) {
 // see the time of an entry.
 func (s *sessions) see(at time.Time) {
 	s.Events++
-	if s.First.IsZero() || at.Before(s.First) {
-		s.First = at
-	}
-	if at.After(s.Last) {
-		s.Last = at
-	}
+	s.collector.see(at)
 }
 
 func (s *sessions) entry(e *pglog.Entry) {

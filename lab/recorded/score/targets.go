@@ -2,17 +2,38 @@ package score
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/lab/recorded/timings"
 )
 
 // TargetMost of an operation; none waits longer for an answer.
 const TargetMost = 24 * time.Hour
+
+// TargetsOf operations that a file names: a table, or exports of 1C's register of timings, also a folder of them.
+func TargetsOf(ctx context.Context, path string) (map[string]time.Duration, error) {
+	files, err := timings.Files([]string{path})
+	if err != nil {
+		return nil, err
+	}
+	if len(files) > 0 {
+		return registerTargets(ctx, files)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read targets: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	return ReadTargets(file)
+}
 
 // ReadTargets reads a table of operations and their targets in seconds, as spreadsheets write it: separated by
 // semicolons, tabs or commas, decimals with a point or a comma, with or without a first line of titles.

@@ -72,10 +72,13 @@ func minute(at time.Time) string { return at.Format("2006-01-02 15:04") }
 
 // Basis says what the verdict rests on.
 func (r *Result) Basis() string {
-	if r.Proposed {
+	switch {
+	case r.Proposed:
 		return "Targets marked * are proposed: what nine of ten calls kept in the calm half of the hours. They show " +
 			"which " +
 			"hours are worse than calm ones, not whether users are satisfied: name your own with --targets."
+	case r.Register != nil && r.Register.Targets > 0:
+		return r.Register.basis(len(r.Operations))
 	}
 	return "Targets are yours."
 }
@@ -115,7 +118,9 @@ func (f Figures) columns(others ...string) []string {
 // Notes say what the figures leave out.
 func (r *Result) Notes() []string {
 	var notes []string
-	if r.Pauses != nil {
+	if r.Register != nil {
+		notes = r.Register.notes()
+	} else if r.Pauses != nil {
 		notes = r.ofPauses()
 		if r.Source == TechLog {
 			notes = append(notes, "The log has no CALL events with a context, so what users did is guessed: log CALL.")
@@ -127,8 +132,11 @@ func (r *Result) Notes() []string {
 		notes = append(notes, r.Resumed.text()...)
 	}
 	if r.Unread.Events > 0 {
-		notes = append(notes, fmt.Sprintf("%s (%s) could not be read:", human.Count(r.Unread.Events, "event"),
-			human.Bytes(r.Unread.Bytes)))
+		text := human.Count(r.Unread.Events, "event")
+		if r.Unread.Bytes > 0 { // else it is not known
+			text += " (" + human.Bytes(r.Unread.Bytes) + ")"
+		}
+		notes = append(notes, text+" could not be read:")
 		for _, e := range r.Unread.Examples {
 			notes = append(notes, fmt.Sprintf("  %s:%d: %s", e.File, e.Line, e.Why))
 		}
