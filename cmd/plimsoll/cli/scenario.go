@@ -33,6 +33,7 @@ type scenarioOptions struct {
 func (a *app) addScenario(root *cobra.Command) {
 	var o scenarioOptions
 	var recorded harOptions
+	var statements []string
 	var c *cobra.Command
 	c = a.command(root, groupJob, &cobra.Command{
 		Use:   "scenario [check] [FILE] [flags]",
@@ -53,6 +54,10 @@ files, other sites and analytics are left out; requests become a log-in and oper
 answers that return in later requests (tokens, hidden fields, identifiers, redirects) become
 variables. What was not sure stands at the top of the file and on stderr.
 
+--from-statements makes one of snapshots of pg_stat_statements, as 'plimsoll score' reads them: each
+statement is an operation, as often as it was called. Values of parameters are not in them: the
+check names those that you must give.
+
 docs/scenario.md explains every key. --schema prints the JSON schema for editors.
 'plimsoll run --scenario FILE' runs it. The result names the scenario and its digest.`,
 		Example: `  plimsoll scenario > own.toml
@@ -63,12 +68,16 @@ docs/scenario.md explains every key. --schema prints the JSON schema for editors
   plimsoll scenario --pgbench tpcb-like@3 --pgbench own.sql > own.toml
   plimsoll scenario --schema > scenario-1.json
   plimsoll scenario --from-har shop.har --with-secrets > own.toml
+  plimsoll scenario --from-statements before.csv,after.csv > own.toml
   plimsoll run --scenario own.toml --duration 1m`,
 		Args: scenarioArguments,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return []string{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
 	}, func(ctx context.Context, args []string) error {
+		if len(statements) > 0 {
+			return a.importMix(statements, scenarioFile(args))
+		}
 		if recorded.file != "" {
 			return a.importHAR(recorded, scenarioFile(args))
 		}
@@ -82,6 +91,8 @@ docs/scenario.md explains every key. --schema prints the JSON schema for editors
 	})
 	fs := c.Flags()
 	recorded.flags(fs)
+	fs.StringSliceVar(&statements, "from-statements", nil, "make a scenario of pg_stat_statements: one snapshot, or "+
+		"`BEFORE,AFTER`")
 	fs.BoolVar(&o.once, "once", false, "log in one user and do each operation once, and show everything")
 	fs.StringVar(&o.url, "url", "", "--once: `URL` of the application, instead of base in the file")
 	a.targetFlags(c, &o.target)
@@ -93,9 +104,9 @@ docs/scenario.md explains every key. --schema prints the JSON schema for editors
 	fs.BoolVar(&o.keys, "schema", false, "print the JSON schema of scenario files, for editors")
 	loadFlag(fs, &o.load, "whose scenario to print, without a file")
 	pgbenchFlags(fs, &o.pgbench)
-	c.MarkFlagsMutuallyExclusive("from-har", "pgbench", "load", "schema")
+	c.MarkFlagsMutuallyExclusive("from-har", "from-statements", "pgbench", "load", "schema")
 	completeLoads(c)
-	config.FlagOnly(fs, "load", "once", "url", "user", "seed", "timeout", "show-secrets", "schema", "protocol")
+	config.FlagOnly(fs, "load", "once", "url", "user", "seed", "timeout", "show-secrets", "schema", "protocol", "from-statements")
 }
 
 // scenarioFile of the arguments; empty: none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"plimsoll/ground/host/kept"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/recorded/mix"
 	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/score"
 	"plimsoll/lab/recorded/timings"
@@ -30,7 +32,8 @@ type scoreOptions struct {
 
 func (a *app) addScore(root *cobra.Command) {
 	var o scoreOptions
-	c := a.command(root, groupJob, &cobra.Command{
+	var c *cobra.Command
+	c = a.command(root, groupJob, &cobra.Command{
 		Use:   "score LOG... [flags]",
 		Short: "Score production from its log: Apdex by operation and hour",
 		Long: `Read the log of a 1C:Enterprise server or of a PostgreSQL server, or what a 1C application measured
@@ -56,6 +59,10 @@ the waits for locks. An operation is what a session does without a pause of more
 named by a comment that the application gives its statements (/*action='order'*/), else by the
 tables that it writes or reads. Behind a pooler sessions are shared: take a smaller --gap.
 
+pg_stat_statements: one snapshot, or two of which the difference counts, as CSV with a header or
+JSON (row_to_json). It has sums, so there is no Apdex: calls, mean, rows and share of time of each
+statement, and what cannot be said of them.
+
 --targets names the target T of each operation: a table, or 1C's exports of timings, of which those
 key operations count that the log names alike. Others have --target, or one that is proposed from
 the calm half of the hours: then the score says how much worse the busy hours are than these.
@@ -75,9 +82,11 @@ and hours, not with the log.`,
   plimsoll score /var/log/postgresql --database shop --gap 100ms
   plimsoll score /var/log/postgresql --resume        each hour, from cron
   plimsoll score postgresql.log --prefix '%m [%p] %u@%d '
+  psql -c "\copy (SELECT now() AS at, * FROM pg_stat_statements) TO after.csv CSV HEADER"
+  plimsoll score before.csv after.csv
   plimsoll score /var/log/1c/techlog --json | jq '.operations[] | select(.apdex < 0.85) | .name'`,
 		Args: arguments(1, 1000, "a folder or file of a log"),
-	}, func(ctx context.Context, args []string) error { return a.score(ctx, args, o) })
+	}, func(ctx context.Context, args []string) error { return a.score(ctx, c.Flags(), args, o) })
 	fs := c.Flags()
 	logFlags(fs, &o, "PostgreSQL: only this database")
 	scoredFlags(fs, &o)
@@ -85,6 +94,24 @@ and hours, not with the log.`,
 	fs.BoolVar(&o.resume, "resume", false, "read on where the last --resume of this log ended, and keep what was "+
 		"counted")
 	config.FlagOnly(fs, "html", "resume")
+}
+
+// scoreMix shows what pg_stat_statements counted: one snapshot, or what came between two.
+func (a *app) scoreMix(fs *pflag.FlagSet, paths []string, o scoreOptions) error {
+	if len(paths) > 2 {
+		return problem.New(problem.Usage, fmt.Errorf("%d snapshots of pg_stat_statements", len(paths)),
+			"give one, or two: before and after")
+	}
+	idleNames := append([]string{"target", "html", "resume"}, logNames...)
+	if err := refuseIdle(fs, idle{true, idleNames, "has no effect on pg_stat_statements, which has sums alone",
+		"leave it out"}); err != nil {
+		return err
+	}
+	m, err := mix.Read(paths)
+	if err != nil {
+		return problem.New(problem.Usage, err, "save pg_stat_statements with all its columns, as CSV with a header")
+	}
+	return a.answer(m, func(w io.Writer) error { return m.Text(w, o.details) })
 }
 
 // logNames are the flags of all that reads a log.
@@ -107,7 +134,10 @@ func scoredFlags(fs *pflag.FlagSet, o *scoreOptions) {
 	fs.BoolVar(&o.details, "details", false, "show all operations, not only the worst")
 }
 
-func (a *app) score(ctx context.Context, paths []string, o scoreOptions) error {
+func (a *app) score(ctx context.Context, fs *pflag.FlagSet, paths []string, o scoreOptions) error {
+	if mix.Is(paths) {
+		return a.scoreMix(fs, paths, o)
+	}
 	options, err := o.read(ctx, paths)
 	if err != nil {
 		return problem.New(problem.Usage, err, "plimsoll score --help")
