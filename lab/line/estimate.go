@@ -13,6 +13,9 @@ const opsWanted = 2 * run.OpsMin
 
 // length of the steady state: few users need longer for as many operations.
 func (s *search) length(users, longer int) time.Duration {
+	if s.Replay != nil {
+		return time.Duration(float64(s.extent.Length) / s.pace(users))
+	}
 	d := s.Run.Duration << longer
 	need := time.Duration(opsWanted * s.Plan.ThinkS / float64(users) * float64(time.Second))
 	return max(d, min(need, 10*d))

@@ -28,6 +28,9 @@ type pageSearch struct {
 func (l *Line) forPage() pageSearch {
 	t := l.table()
 	t.Title, t.Label = "In the order in which they ran; each is stored as a run", "Table of trials"
+	if l.Plan.Replay != nil {
+		t.Title = "In the order in which they ran"
+	}
 	if l.Plan.Configuration != "" {
 		t.Label += " of " + l.Plan.Configuration
 	}

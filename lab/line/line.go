@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/problem"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
@@ -32,6 +33,9 @@ type Options struct {
 	Budget time.Duration // start no trial that would end later; 0: no limit
 	Resume bool          // continue the newest search of the same plan
 	Store  *Store        // nil: nothing is stored
+	// Replay is what each trial plays again, instead of a load; nil: there is a load.
+	Replay *replay.Options
+	extent replay.Extent // of it
 	// Progress is called when a trial begins and when it ends.
 	Progress func(Progress)
 }
@@ -121,7 +125,7 @@ func (s *search) plan() Plan {
 		Digest: r.Scenario.Digest(), Reset: s.Reset,
 		Workers: r.Workers, Profile: r.Profile, Configuration: s.Configuration,
 		Serve: strings.Join(r.Serve[min(1, len(r.Serve)):], " "), URLs: withoutSecrets(r.URLs), Server: s.server,
-		Program: r.Software,
+		Program: r.Software, Replay: s.replayedPlan(),
 	}
 }
 
@@ -163,6 +167,13 @@ func (s *search) try(ctx context.Context, a attempt) error {
 	began := time.Now()
 	dsn, err := s.Reset.Before(ctx, s.dsn, s.Run.Scenario)
 	if err != nil {
+		return err
+	}
+	if s.Replay != nil {
+		t, err := s.replay(ctx, a, dsn)
+		if err == nil {
+			s.Trials = append(s.Trials, t)
+		}
 		return err
 	}
 	o := s.runOptions(dsn, a)

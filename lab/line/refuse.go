@@ -19,8 +19,13 @@ func (l *Line) Judge() error {
 		return problem.New(problem.Threshold,
 			fmt.Errorf("the budget ended the search after %d trials: %s", len(l.Trials), l.Statement()), session.GoOn)
 	case l.Open():
+		hint := voidHint
+		if l.Plan.Replay != nil {
+			hint = "the base must be as it was when the log began, and at a higher pace sessions meet otherwise: " +
+				"'plimsoll replay --speed' shows what differs"
+		}
 		return problem.New(problem.Threshold,
-			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), voidHint)
+			fmt.Errorf("%s; %d trials were void: %s", l.Statement(), l.Unmeasured.Times, l.Unmeasured.Why), hint)
 	case l.ServesNobody():
 		return problem.New(problem.Threshold, errors.New(l.Statement()), "lower --target")
 	case l.Answer == nil:

@@ -54,7 +54,7 @@ func TestASearchRefusesStages(t *testing.T) {
 			Scenario: files.Write(t, t.TempDir(), "own.toml",
 				"application = \"none\"\n[operations.a]\ntarget = \"1s\"\n"+
 					"sql = \"SELECT 1\"\n[[stages]]\nduration = \"1m\"\nusers = 5\n")}}
-	_, err := q.systems()
+	_, err := q.systems(t.Context())
 	if problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "the scenario has stages") {
 		t.Error(err)
 	}

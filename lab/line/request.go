@@ -42,7 +42,7 @@ type Result interface {
 
 // Search checks what is asked for, brings it up, and searches. Nil: nothing could begin.
 func Search(ctx context.Context, q Request) (found *Found, err error) {
-	systems, err := q.systems()
+	systems, err := q.systems(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +61,7 @@ func Search(ctx context.Context, q Request) (found *Found, err error) {
 		return &Found{c.ID, c}, err
 	}
 	q.Run = systems[0].Run
+	q.toDatabase()
 	q.Planned("about %d trials, about %s in all", q.Left(nil), q.Estimate().Round(time.Minute))
 	l, err := Find(ctx, q.Options)
 	if l == nil {
@@ -70,9 +71,20 @@ func Search(ctx context.Context, q Request) (found *Found, err error) {
 }
 
 // systems to search, if all that is asked for goes together.
-func (q *Request) systems() (all []*system.System, err error) {
+func (q *Request) systems(ctx context.Context) (all []*system.System, err error) {
 	if err := q.System.Check(); err != nil {
 		return nil, err
+	}
+	if q.Replay != nil {
+		if err := q.check(); err != nil {
+			return nil, err
+		}
+		one, err := q.replayed(ctx)
+		if err == nil && q.Resume {
+			err = q.Store.Resumable()
+		}
+		one.Reset, q.Run = q.Reset, one.Run
+		return []*system.System{&one}, err
 	}
 	one, err := q.System.System()
 	if err != nil {

@@ -64,6 +64,8 @@ type Plan struct {
 	Serve         string `json:"serve,omitempty"` // how workers are started: the shape of the ERP
 	// URLs of the application that the trials use, if it ran before them.
 	URLs []string `json:"urls,omitempty"`
+	// Replay is what trials play instead of a load.
+	Replay *Replayed `json:"replay,omitempty"`
 	// Server and Program ran the trials; absent in older searches, and Server if no database is known.
 	Server  *identity.Identity `json:"server,omitempty"`
 	Program string             `json:"program,omitempty"`

@@ -19,7 +19,7 @@ func (l *Line) Statement() string {
 		what += " so far"
 	}
 	text := fmt.Sprintf("%s (%s, %.1f operations/s at %s, think time %s)", l.Answer.users(), what, l.Answer.OpsPerS,
-		human.Thousands(l.Answer.Users), thinkText(l.Plan.ThinkS))
+		human.Thousands(l.Answer.Users), l.Plan.think())
 	switch {
 	case l.Answer.Below != nil:
 		return text
@@ -149,6 +149,14 @@ func endsText(low, high *float64, format string) string {
 		return fmt.Sprintf("up to "+format, *high)
 	}
 	return "not known"
+}
+
+// think time of the users; of a replay it is recorded.
+func (p Plan) think() string {
+	if p.Replay != nil {
+		return "as recorded"
+	}
+	return thinkText(p.ThinkS)
 }
 
 func thinkText(s float64) string {

@@ -160,7 +160,7 @@ var planWords = map[string]string{
 	"confirmations": "--confirmations", "duration_s": "--duration", "ramp_s": "--ramp", "timeout_s": "--timeout",
 	"think_s": "--think", "seed": "--seed", "scenario": "--scenario", "scenario_digest": contentOfScenario,
 	"reset": "--reset", "workers": "--workers", "profile": "the cluster's profile", "configuration": "--configurations",
-	"serve": "the flags of the workers", "urls": "--url",
+	"serve": "the flags of the workers", "urls": "--url", "replay": "--replay",
 }
 
 // differences between a plan and another, in the order of their names.

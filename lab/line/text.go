@@ -88,9 +88,15 @@ func (l *Line) conditionLines() []string {
 // planLines describe a trial.
 func (l *Line) planLines() []string {
 	p := l.Plan
+	load := ""
+	if p.Replay != nil {
+		load = p.Replay.String()
+	} else {
+		load = fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d",
+			p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed)
+	}
 	return []string{
-		fmt.Sprintf("scenario %s (%s), think time %s, steady state %.0f s or more, ramp %.0f s, seeds from %d",
-			p.Scenario, p.Digest, thinkText(p.ThinkS), p.DurationS, p.RampS, p.Seed),
+		load,
 		"before each trial: " + map[system.Reset]string{
 			system.ResetFilled: "a new copy of the base as it was filled, and a checkpoint",
 			system.ResetCopy:   "a new copy of the database, and a checkpoint", system.ResetSQL: "the scenario's reset",

@@ -17,7 +17,6 @@ import (
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
-	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
@@ -186,6 +185,7 @@ the baseline, another verdict than --beside, or a gate of --fail-if that did not
 	fs.StringArrayVar(&o.replayed, "replay", nil, "instead of a load, play this `LOG` again on each side: a file or "+
 		"folder as for 'plimsoll replay'; may be repeated")
 	config.FlagOnly(fs, "replay")
+	speedFlag(fs, &o.recordedOptions)
 	recordedFlags(fs, &o.recorded, &o.recordedOptions)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
@@ -281,23 +281,12 @@ func (o compareOptions) replay(ctx context.Context, q *compare.Request) error {
 	if len(o.replayed) == 0 {
 		return nil
 	}
-	options, err := o.options(ctx, o.recorded, o.replayed)
-	switch {
-	case err != nil:
-		return err
-	case options.Speed == 0:
-		return problem.New(problem.Usage, errors.New("--speed max has no score to compare"),
-			"a pace, such as --speed 4")
-	case options.Database == "":
-		if options.Database, err = replay.DatabaseOf(ctx, options); err != nil {
-			return replayError(err)
-		}
-	}
 	if !o.flags.Changed("metric") {
 		q.Metric = "apdex"
 	}
-	q.Replay = &options
-	return nil
+	var err error
+	q.Replay, err = o.load(ctx, o.recorded, o.replayed)
+	return err
 }
 
 // comparison as flags and arguments give it.

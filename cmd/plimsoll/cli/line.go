@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
 	"plimsoll/ground/host/kept"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/system"
@@ -34,7 +36,12 @@ type lineOptions struct {
 	// configurations are searched in turns, each a cluster and a shape.
 	configurations []string
 	details        bool
+	// replayed are logs, instead of a load.
+	replayed []string
+	recorded scoreOptions
+	recordedOptions
 	gateOptions
+	flags *pflag.FlagSet
 }
 
 func (a *app) addLine(root *cobra.Command) {
@@ -68,6 +75,11 @@ named after its flavour (plimsoll, vanilla, system) is created if it is missing.
 each system's users with the first one's. --control searches the first system twice: it is
 approved if the ratio of the two results is known to be near 1.
 
+--replay LOG plays a recorded time again instead of a load ('plimsoll replay'), each trial once on a
+new copy of the base: its sessions are the users, and N users are its sessions with pauses that are
+shorter in that proportion. The search begins with as many users as the log has sessions at once. A
+trial fails, too, if the sessions cannot keep the pace; one that is not faithful is void.
+
 Ctrl-C keeps the trials so far; the same command with --resume continues, on the same server and
 with the same version of plimsoll.
 Exit code 3: no number of users reaches the target, void trials leave the upper end open, the
@@ -81,6 +93,7 @@ interval does not lie wholly above that.`,
   plimsoll line --resume
   plimsoll line --scenario own.toml --fail-if "users < 500" --junit line.xml
   plimsoll line --configurations vanilla+classic,vanilla+tuned,plimsoll+lean --think 2s
+  plimsoll line --replay /var/log/1c/techlog --cluster before --targets targets.csv
   plimsoll line --load 1c --configurations vanilla+plain,vanilla+extensions,plimsoll+memory`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
@@ -109,8 +122,12 @@ interval does not lie wholly above that.`,
 	gateFlags(c, &o.gateOptions, "`CONDITION` under which the search fails: \"users < 500\", or "+
 		"\"CONFIGURATION: users < 500\"; may be repeated")
 	fs.BoolVar(&o.details, "details", false, "print all trials and conditions")
+	fs.StringArrayVar(&o.replayed, "replay", nil, "instead of a load, play this `LOG` again in each trial: a file or "+
+		"folder as for 'plimsoll replay'; may be repeated")
+	recordedFlags(fs, &o.recorded, &o.recordedOptions)
+	o.flags = fs
 	a.measureFlags(c, &o.measureOptions)
-	config.FlagOnly(fs, "resume", "configurations", "control", "details")
+	config.FlagOnly(fs, "resume", "configurations", "control", "details", "replay")
 	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
 		c.MarkFlagsMutuallyExclusive("configurations", one)
 	}
@@ -127,10 +144,14 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 	if err != nil {
 		return err
 	}
+	replayed, err := o.replay(ctx)
+	if err != nil {
+		return err
+	}
 	store := line.DefaultStore().Labelled(o.label.label())
 	found, err := line.Search(ctx, line.Request{
 		Options: line.Options{Target: o.apdexTarget, Bounds: o.bounds, Reset: system.Reset(o.reset), Budget: o.budget,
-			Resume: o.resume, Control: o.control, Store: store, Progress: a.lineProgress()},
+			Resume: o.resume, Control: o.control, Replay: replayed, Store: store, Progress: a.lineProgress()},
 		System: a.spec("line", o.measureOptions), Configurations: o.configurations, Local: a.local(),
 		Planned: func(format string, args ...any) {
 			a.meter.End()
@@ -152,6 +173,23 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 		return err
 	}
 	return cmp.Or(found.Judge(), lineGatesError(judged))
+}
+
+// replay of a log instead of a load; nil: there is a load.
+func (o *lineOptions) replay(ctx context.Context) (*replay.Options, error) {
+	none := append([]string{"agents", "lag-limit", "seed", "configurations", "control", "url"}, loadNames...)
+	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
+		idle{len(o.replayed) > 0, none, "has no effect with --replay: the log is the load", "leave it out"}); err != nil {
+		return nil, err
+	}
+	if len(o.replayed) == 0 {
+		return nil, nil
+	}
+	if !o.flags.Changed("from") {
+		o.bounds.First = 0 // as many as the log has
+	}
+	o.speed = "1" // which the search sets
+	return o.load(ctx, o.recorded, o.replayed)
 }
 
 func (a *app) lineProgress() func(line.Progress) {

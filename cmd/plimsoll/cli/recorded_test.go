@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/lab/line"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/recorded/mix"
 	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/recorded/sample/sampletest"
 	"plimsoll/lab/recorded/score"
@@ -81,17 +83,63 @@ func TestRecorded_ScoredReplayedCompared(t *testing.T) {
 	if shown.want(t, ExitOK); !strings.Contains(shown.stdout, "replay of ") {
 		t.Error(shown.stdout)
 	}
+
+	plimsoll(t, "line", "--mask", rules).want(t, ExitUsage, "is about a replay")
+	plimsoll(t, "line", "--replay", log).want(t, ExitUsage, "needs a copy of the base")
+	plimsoll(t, "line", "--replay", log, "--dsn", base, "--think", "1s").want(t, ExitUsage, "the log is the load")
+	found := plimsoll(t, "line", "--replay", log, "--dsn", sampletest.Base(t), "--targets", targets, "--from", "1",
+		"--most", "1", "--confirmations", "1", "--json") // a third of the pace
+	found.want(t, ExitOK)
+	var l line.Line
+	found.decode(t, &l)
+	if l.Answer == nil || l.Answer.Users != 1 || len(l.Trials) != 2 || l.Plan.Replay == nil {
+		t.Error(found.stdout)
+	}
+}
+
+// What a server counted has no Apdex; the scenario made of it is refused until its parameters have values.
+func TestScore_OfWhatAServerCounted(t *testing.T) {
+	state := freshState(t)
+	write := func(name, text string) string {
+		path := filepath.Join(state, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const header = "queryid,query,calls,total_exec_time,rows\n"
+	before := write("before.csv", header+"1,SELECT n FROM t WHERE id = $1,10,20,10\n")
+	after := write("after.csv", header+"1,SELECT n FROM t WHERE id = $1,110,220,110\n2,COMMIT,100,1,0\n")
+	o := plimsoll(t, "score", before, after, "--json")
+	o.want(t, ExitOK)
+	var m mix.Mix
+	if o.decode(t, &m); m.Calls != 200 || m.Statements[0].MeanMS != 2 {
+		t.Errorf("%+v", m)
+	}
+	text := plimsoll(t, "score", before, after)
+	if text.want(t, ExitOK); !strings.Contains(text.stdout, "No Apdex") {
+		t.Error(text.stdout)
+	}
+	plimsoll(t, "score", after, "--target", "1s").want(t, ExitUsage, "sums alone")
+	plimsoll(t, "score", before, after, after).want(t, ExitUsage, "before and after")
+	made := plimsoll(t, "scenario", "--from-statements", before+","+after)
+	made.want(t, ExitOK, "1 operation with 50 % of the calls", "left out: 1 statement control of transactions")
+	own := write("own.toml", made.stdout)
+	plimsoll(t, "scenario", "check", own).want(t, ExitUsage, "nothing sets the variable o1_p1")
+	write("own.toml", strings.Replace(made.stdout, "\n[operations.o1]", "\n[variables]\no1_p1 = 7\n\n[operations.o1]", 1))
+	plimsoll(t, "scenario", "check", own).want(t, ExitOK)
+	plimsoll(t, "scenario", "--from-statements", own).want(t, ExitUsage, "one or two snapshots")
 }
 
 // A log that has grown is read on, and its score is of all.
 func TestScore_ReadsOn(t *testing.T) {
 	state := freshState(t)
 	path := filepath.Join(state, "postgresql.json")
-	line := func(second int) string {
+	entry := func(second int) string {
 		return fmt.Sprintf(`{"timestamp":"2026-11-28 10:00:%02d.000 UTC","user":"u","dbname":"shop","pid":7,`+
 			`"error_severity":"LOG","message":"duration: 5.000 ms  statement: SELECT 1 FROM orders"}`+"\n", second)
 	}
-	for n, text := range []string{line(1) + line(2), line(1) + line(2) + line(3), line(1) + line(2) + line(3)} {
+	for n, text := range []string{entry(1) + entry(2), entry(1) + entry(2) + entry(3), entry(1) + entry(2) + entry(3)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -91,6 +91,7 @@ was done. Exit code 3: the replay is not faithful.`,
 	fs.StringVar(&o.cluster, "cluster", "", "play on the running local cluster `NAME`, on its database of that name")
 	fs.StringVar(&o.dsn, "dsn", "", "play on this connection string's database")
 	fs.BoolVar(&o.yes, "yes", false, "the database of --dsn is a copy, whose data may change")
+	speedFlag(fs, &o.recordedOptions)
 	recordedFlags(fs, &o.scoreOptions, &o.recordedOptions)
 	scoredFlags(fs, &o.scoreOptions)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
@@ -102,12 +103,16 @@ was done. Exit code 3: the replay is not faithful.`,
 // recordedNames are the flags of a log that is played again.
 var recordedNames = slices.Concat([]string{"speed", "mask", "mask-base"}, logNames)
 
-func recordedFlags(fs *pflag.FlagSet, o *scoreOptions, p *recordedOptions) {
+func speedFlag(fs *pflag.FlagSet, p *recordedOptions) {
 	fs.StringVar(&p.speed, "speed", "1", "`PACE` of a replay: 1 that of the log, 4 four times as fast, or max")
+	config.FlagOnly(fs, "speed")
+}
+
+func recordedFlags(fs *pflag.FlagSet, o *scoreOptions, p *recordedOptions) {
 	logFlags(fs, o, "database of the log (default: that of its first statement)")
 	fs.StringVar(&p.mask, "mask", "", "`FILE` of rules by which personal data of the log is masked")
 	fs.BoolVar(&p.maskBase, "mask-base", false, "with --mask: first mask the columns that it names in the base itself")
-	config.FlagOnly(fs, "speed", "mask", "mask-base")
+	config.FlagOnly(fs, "mask", "mask-base")
 }
 
 // paceMost times the log's: beyond it, max is meant.
@@ -147,6 +152,23 @@ func (o recordedOptions) options(ctx context.Context, s scoreOptions, paths []st
 		r.Mask = mask.New(rules)
 	}
 	return r, err
+}
+
+// load of a log that is played again, by which something is measured: at a pace, on the database of its name.
+func (o recordedOptions) load(ctx context.Context, s scoreOptions, paths []string) (*replay.Options, error) {
+	options, err := o.options(ctx, s, paths)
+	switch {
+	case err != nil:
+		return nil, err
+	case options.Speed == 0:
+		return nil, problem.New(problem.Usage, errors.New("--speed max has no score to compare"),
+			"a pace, such as --speed 4")
+	case options.Database == "":
+		if options.Database, err = replay.DatabaseOf(ctx, options); err != nil {
+			return nil, replayError(err)
+		}
+	}
+	return &options, nil
 }
 
 func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error {

@@ -3,13 +3,8 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"plimsoll/ground/host/kept"
 	"plimsoll/ground/postgres"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/scenario"
@@ -18,47 +13,6 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/system"
 )
-
-// Replayed is the recorded time that a plan plays again instead of a load.
-type Replayed struct {
-	Log   string  `json:"log"` // names of its files or folders
-	Bytes int64   `json:"bytes"`
-	Speed float64 `json:"speed"`
-	// Rules tell apart what is scored otherwise: gap and targets.
-	Rules string `json:"rules_digest"`
-}
-
-func replayedOf(o *replay.Options) *Replayed {
-	if o == nil {
-		return nil
-	}
-	p := &Replayed{Speed: o.Speed, Rules: kept.Fingerprint(struct {
-		Gap, Target time.Duration
-		Targets     map[string]time.Duration
-		Masked      bool
-	}{o.Gap, o.Target, o.Targets, o.Mask != nil})}
-	var names []string
-	for _, path := range o.Paths {
-		names = append(names, filepath.Base(path))
-		_ = filepath.Walk(path, func(_ string, info os.FileInfo, err error) error {
-			if err == nil && info.Mode().IsRegular() {
-				p.Bytes += info.Size()
-			}
-			return nil
-		})
-	}
-	p.Log = strings.Join(names, ", ")
-	return p
-}
-
-// String says it in words.
-func (r *Replayed) String() string {
-	pace := "at its pace"
-	if r.Speed != 1 {
-		pace = fmt.Sprintf("at %g times its pace", r.Speed)
-	}
-	return fmt.Sprintf("replay of %s, %s", r.Log, pace)
-}
 
 // replaySystem is a side on which a log is replayed: a database, and no load.
 func (q *Request) replaySystem(f SideSpec) (y system.System, err error) {

@@ -8,6 +8,7 @@ import (
 	"plimsoll/ground/postgres/identity"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/session"
 )
 
@@ -53,11 +54,11 @@ type Plan struct {
 	// Restarted: the server is restarted before each run, for settings of the whole server.
 	Restarted bool `json:"restarted,omitempty"`
 	// Replay of a log in place of a load; absent: there is a load.
-	Replay    *Replayed `json:"replay,omitempty"`
-	Seed      uint64    `json:"seed"`
-	DurationS float64   `json:"duration_s"`
-	RampS     float64   `json:"ramp_s"`
-	ThinkS    float64   `json:"think_s"`
+	Replay    *replay.Recording `json:"replay,omitempty"`
+	Seed      uint64            `json:"seed"`
+	DurationS float64           `json:"duration_s"`
+	RampS     float64           `json:"ramp_s"`
+	ThinkS    float64           `json:"think_s"`
 	// TimeoutS is what a failed operation counts as in latencies.
 	TimeoutS float64 `json:"timeout_s,omitempty"`
 	Software string  `json:"software,omitempty"` // version of Plimsoll

@@ -170,7 +170,7 @@ func (s *comparing) extend() error {
 
 func (s *comparing) plan() Plan {
 	p := Plan{Metric: s.Metric, Margin: s.Margin, Pairs: s.Pairs, Looks: verdict.Looks(s.Pairs),
-		Control: s.Options.Control, Seed: s.Seed, Software: s.Version, Replay: replayedOf(s.Replay)}
+		Control: s.Options.Control, Seed: s.Seed, Software: s.Version, Replay: s.Replay.Recording()}
 	for i := range s.Sides {
 		side := s.Sides[i].describe()
 		p.Cold = p.Cold || side.Cold
