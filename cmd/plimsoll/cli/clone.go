@@ -45,6 +45,7 @@ network. Ctrl-C or a failure leaves nothing behind.`,
 		Example: `  plimsoll clone test --dsn postgres://copier@10.0.0.5/shop
   plimsoll clone test --dsn postgres://copier@10.0.0.5/shop --max-rate 50M --memory 8GB
   plimsoll clone stock --of main --engine vanilla --fast     of a local cluster
+  plimsoll audit --cluster stock                             its books, if it is the ERP's base
   plimsoll destroy test --yes`,
 		Args: arguments(1, 1, "the name of the new cluster"),
 	}, func(ctx context.Context, args []string) error { return a.clone(ctx, args[0], o) })
