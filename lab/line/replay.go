@@ -135,6 +135,6 @@ func (s *search) trialOfReplay(r *replay.Result, a attempt) Trial {
 
 // String says what it is, and what its users are.
 func (r *Replayed) String() string {
-	return fmt.Sprintf("a replay of %s: its %.3g sessions at once are as many users, N users are N/%[2].3g times its "+
-		"pace, with pauses that much shorter", r.Log, r.Sessions)
+	return fmt.Sprintf("a replay of %s: its %.3g sessions at once are as many users, N users are N/%.3g times its "+
+		"pace, with pauses that much shorter", r.Log, r.Sessions, r.Sessions)
 }

@@ -19,15 +19,17 @@ func TestTrialOfReplay(t *testing.T) {
 		return &score.Result{Calls: 100, Apdex: at, Interval: apdex.Interval{Low: low, High: high}}
 	}
 	// A log of 60 s with 10 sessions at once: 20 users play it in 30 s.
-	s := &search{Line: &Line{}, Options: Options{Target: 0.85, extent: replay.Extent{Length: time.Minute, Sessions: 10}}}
+	s := &search{Line: &Line{}, Options: Options{Target: 0.85,
+		extent: replay.Extent{Length: time.Minute, Sessions: 10}}}
 	for name, c := range map[string]struct {
 		r       replay.Result
 		outcome Outcome
 		why     string
 	}{
-		"passes":    {replay.Result{LastedS: 30.2, Fidelity: faithful, Replayed: scored(0.9, 0.8, 0.95)}, Passes, ""},
-		"fails":     {replay.Result{LastedS: 31, Fidelity: faithful, Replayed: scored(0.5, 0.4, 0.6)}, Fails, "below"},
-		"undecided": {replay.Result{LastedS: 31, Fidelity: faithful, Replayed: scored(0.8, 0.7, 0.9)}, Undecided, "reaches"},
+		"passes": {replay.Result{LastedS: 30.2, Fidelity: faithful, Replayed: scored(0.9, 0.8, 0.95)}, Passes, ""},
+		"fails":  {replay.Result{LastedS: 31, Fidelity: faithful, Replayed: scored(0.5, 0.4, 0.6)}, Fails, "below"},
+		"undecided": {replay.Result{LastedS: 31, Fidelity: faithful, Replayed: scored(0.8, 0.7, 0.9)}, Undecided,
+			"reaches"},
 		"behind": {replay.Result{LastedS: 45, Fidelity: faithful, Replayed: scored(0.9, 0.8, 0.95)}, Fails,
 			"did not keep the pace: 45 s, not 30"},
 		"unfaithful": {replay.Result{LastedS: 30, Fidelity: replay.Fidelity{Read: 1000, Replayed: 1000, Same: 990},
@@ -74,7 +76,8 @@ func TestSearch_OfAReplay(t *testing.T) {
 	if len(l.Trials) != 2 || l.Answer == nil || l.Answer.Users != 1 || l.Answer.Below != nil {
 		t.Fatalf("%+v\n%+v", l.Answer, l.Trials)
 	}
-	if p := l.Plan.Replay; p == nil || p.Sessions <= 1 || p.Sessions > 4 || p.LengthS <= 0 || l.Trials[0].Operations != 24 {
+	if p := l.Plan.Replay; p == nil || p.Sessions <= 1 || p.Sessions > 4 || p.LengthS <= 0 ||
+		l.Trials[0].Operations != 24 {
 		t.Errorf("%+v, %+v", p, l.Trials[0])
 	}
 	var text bytes.Buffer
@@ -99,7 +102,9 @@ func TestSearch_OfAReplayThatIsTooSlow(t *testing.T) {
 
 func TestSearch_OfAnUnfaithfulReplay(t *testing.T) {
 	l := replayedLine(t, 24*time.Hour, Bounds{First: 1, Most: 1, Resolution: 0.1, Confirmations: 1},
-		func(log []byte) []byte { return bytes.ReplaceAll(log, []byte("RowsAffected=1,"), []byte("RowsAffected=2,")) })
+		func(log []byte) []byte {
+			return bytes.ReplaceAll(log, []byte("RowsAffected=1,"), []byte("RowsAffected=2,"))
+		})
 	if l.Answer != nil || l.Unmeasured == nil || !strings.Contains(l.Unmeasured.Why, "not faithful") {
 		t.Errorf("%+v\n%+v", l.Answer, l.Trials)
 	}

@@ -88,7 +88,7 @@ func (l *Line) conditionLines() []string {
 // planLines describe a trial.
 func (l *Line) planLines() []string {
 	p := l.Plan
-	load := ""
+	var load string
 	if p.Replay != nil {
 		load = p.Replay.String()
 	} else {

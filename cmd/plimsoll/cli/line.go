@@ -179,7 +179,8 @@ func (a *app) line(ctx context.Context, o lineOptions) error {
 func (o *lineOptions) replay(ctx context.Context) (*replay.Options, error) {
 	none := append([]string{"agents", "lag-limit", "seed", "configurations", "control", "url"}, loadNames...)
 	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
-		idle{len(o.replayed) > 0, none, "has no effect with --replay: the log is the load", "leave it out"}); err != nil {
+		idle{len(o.replayed) > 0, none, "has no effect with --replay: the log is the load",
+			"leave it out"}); err != nil {
 		return nil, err
 	}
 	if len(o.replayed) == 0 {

@@ -126,7 +126,8 @@ func TestScore_OfWhatAServerCounted(t *testing.T) {
 	made.want(t, ExitOK, "1 operation with 50 % of the calls", "left out: 1 statement control of transactions")
 	own := write("own.toml", made.stdout)
 	plimsoll(t, "scenario", "check", own).want(t, ExitUsage, "nothing sets the variable o1_p1")
-	write("own.toml", strings.Replace(made.stdout, "\n[operations.o1]", "\n[variables]\no1_p1 = 7\n\n[operations.o1]", 1))
+	const first = "\n[operations.o1]"
+	write("own.toml", strings.Replace(made.stdout, first, "\n[variables]\no1_p1 = 7\n"+first, 1))
 	plimsoll(t, "scenario", "check", own).want(t, ExitOK)
 	plimsoll(t, "scenario", "--from-statements", own).want(t, ExitUsage, "one or two snapshots")
 }

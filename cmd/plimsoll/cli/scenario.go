@@ -106,7 +106,8 @@ docs/scenario.md explains every key. --schema prints the JSON schema for editors
 	pgbenchFlags(fs, &o.pgbench)
 	c.MarkFlagsMutuallyExclusive("from-har", "from-statements", "pgbench", "load", "schema")
 	completeLoads(c)
-	config.FlagOnly(fs, "load", "once", "url", "user", "seed", "timeout", "show-secrets", "schema", "protocol", "from-statements")
+	config.FlagOnly(fs, "load", "once", "url", "user", "seed", "timeout", "show-secrets", "schema", "protocol",
+		"from-statements")
 }
 
 // scenarioFile of the arguments; empty: none.

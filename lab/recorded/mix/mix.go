@@ -26,8 +26,8 @@ type Mix struct {
 	TotalS     float64      `json:"total_s"`
 	Statements []Statement  `json:"statements"` // the most time first
 	Unread     lines.Unread `json:"unread"`
-	// Inner statements ran within others, such as functions, whose time has theirs; Gone ones were forgotten between the
-	// snapshots, and Reset ones began again; Hidden ones have no text for the role that made the snapshot.
+	// Inner statements ran within others, such as functions, whose time has theirs; Gone ones were forgotten between
+	// the snapshots, and Reset ones began again; Hidden ones have no text for the role that made the snapshot.
 	Inner  int `json:"inner_statements"`
 	Gone   int `json:"statements_gone"`
 	Reset  int `json:"statements_reset"`

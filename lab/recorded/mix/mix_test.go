@@ -95,7 +95,8 @@ func TestRead_Forms(t *testing.T) {
 	for name, text := range map[string]string{
 		"csv": csv, "a mark": "\uFEFF" + csv,
 		"lines": object + "\n\n", "copied": strings.ReplaceAll(object, `\`, `\\`) + "\n",
-		"array": "[" + object + "]", "aggregated": " [" + object + ", \n " + strings.Replace(object, "4,", "0,", 1) + "]\n",
+		"array":      "[" + object + "]",
+		"aggregated": " [" + object + ", \n " + strings.Replace(object, "4,", "0,", 1) + "]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := read(t, file(t, "a", text))
@@ -150,7 +151,9 @@ b" FROM orders WHERE n > $1`, n)
 	}
 	after, afterLines := snapshot("after.csv", csv), snapshot("after.json", lines)
 	for _, m := range []*mix.Mix{read(t, before, after), read(t, beforeLines, afterLines)} {
-		at := slices.IndexFunc(m.Statements, func(s mix.Statement) bool { return strings.Contains(s.Query, "FROM orders") })
+		at := slices.IndexFunc(m.Statements, func(s mix.Statement) bool {
+			return strings.Contains(s.Query, "FROM orders")
+		})
 		if at < 0 || m.SpanS == nil || m.Unread.Events != 0 {
 			t.Fatalf("%+v", m)
 		}

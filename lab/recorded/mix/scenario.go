@@ -69,8 +69,8 @@ func (m *Mix) Scenario() (*Scenario, error) {
 			"called. What belonged together is not known, so locks are held more briefly than in production.",
 		fmt.Sprintf("Targets are %d times the mean, since nothing else is known: put your own. Think times are not "+
 			"known either.", meansMade),
-		"The server has replaced constants by parameters also where SQL allows none (INTERVAL $1): 'plimsoll scenario " +
-			"check THIS_FILE --once' shows which statements fail.",
+		"The server has replaced constants by parameters also where SQL allows none (INTERVAL $1): " +
+			"'plimsoll scenario check THIS_FILE --once' shows which statements fail.",
 	} {
 		comment(&head, text)
 	}

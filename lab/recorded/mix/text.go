@@ -69,10 +69,10 @@ func (m *Mix) Says() string {
 
 // Notes say what cannot be said of it, and what was left out.
 func (m *Mix) Notes() []string {
-	notes := []string{"What sums cannot say: percentiles and slow hours (a mean hides both), which statements make an " +
-		"operation of a user, the order of statements, sessions and transactions, and the values of parameters. Score " +
-		"the server's log for the first three; 'plimsoll scenario --from-statements' makes a load of the mix, for " +
-		"which you give the values."}
+	notes := []string{"What sums cannot say: percentiles and slow hours (a mean hides both), which statements make " +
+		"an operation of a user, the order of statements, sessions and transactions, and the values of parameters. " +
+		"Score the server's log for the first three; 'plimsoll scenario --from-statements' makes a load of the mix, " +
+		"for which you give the values."}
 	for _, left := range []struct {
 		n    int
 		says string

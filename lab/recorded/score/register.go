@@ -159,9 +159,9 @@ func (g *Register) basis(operations int) string {
 
 // notes say what the figures of a register leave out.
 func (g *Register) notes() []string {
-	notes := []string{"Times are those that the application measured. It counts what its programmers have chosen, and " +
-		"knows neither statements nor locks: score the technological log for these. Measurements that ended with an " +
-		"error are frustrated and have no time."}
+	notes := []string{"Times are those that the application measured. It counts what its programmers have chosen, " +
+		"and knows neither statements nor locks: score the technological log for these. Measurements that ended " +
+		"with an error are frustrated and have no time."}
 	if g.PerUnit > 0 {
 		notes = append(notes, fmt.Sprintf("%s of a unit of data (such as a row) are not scored: nobody waits for one.",
 			human.Count(g.PerUnit, "measurement")))

@@ -17,7 +17,8 @@ import (
 
 // export of a register: operations with a target, and their durations from a second of 10:00 on.
 func export(second int, operations ...string) string {
-	text := `<Performance xmlns="www.v8.1c.ru/ssl/performace-assessment/apdexExport/1.0.0.4">` +
+	const namespace = "www.v8.1c.ru/ssl/performace-assessment/apdexExport/1.0.0.4" //nolint:misspell // as 1C spells it
+	text := `<Performance xmlns="` + namespace + `">` +
 		fmt.Sprintf("<!-- %d -->", second)
 	return text + strings.Join(operations, "") + "</Performance>"
 }
@@ -27,8 +28,8 @@ func keyOperation(second int, name, target, long string, durations ...string) st
 		target)
 	for _, d := range durations {
 		value, failed := strings.CutSuffix(d, "!")
-		text += fmt.Sprintf("<measurement><value>%s</value><tUTC>%d</tUTC><runningError>%t</runningError></measurement>",
-			value, 63_931_456_800_000+1000*int64(second), failed)
+		text += fmt.Sprintf("<measurement><value>%s</value><tUTC>%d</tUTC><runningError>%t</runningError>"+
+			"</measurement>", value, 63_931_456_800_000+1000*int64(second), failed)
 	}
 	return text + "</KeyOperation>"
 }

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	namespace = `xmlns="www.v8.1c.ru/ssl/performace-assessment/apdexExport/1.0.0.4"`
-	root      = `<?xml version="1.0" encoding="UTF-8"?>` + "\n<Performance " + namespace +
-		` xmlns:prf="www.v8.1c.ru/ssl/performace-assessment/apdexExport/1.0.0.4" prf:version="1.0.0.4">` + "\n"
+	namespace = "www.v8.1c.ru/ssl/performace-assessment/apdexExport/1.0.0.4" //nolint:misspell // as 1C spells it
+	root      = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<Performance xmlns="` + namespace +
+		`" xmlns:prf="` + namespace + `" prf:version="1.0.0.4">` + "\n"
 )
 
 // at is 10:00 on 28 November 2026 as the application counts it, and n seconds.
@@ -65,8 +65,8 @@ func TestReader(t *testing.T) {
 	}{
 		"as the library writes it": {text: root + "<KeyOperation>" + fields + element(0, "1.2", false) +
 			element(1, "3", true) + "</KeyOperation></Performance>", want: []entry{{posting, two}}},
-		"measurements before the name": {text: root + "<KeyOperation>" + element(0, "1.2", false) + element(1, "3", true) +
-			fields + "</KeyOperation></Performance>", want: []entry{{posting, two}}},
+		"measurements before the name": {text: root + "<KeyOperation>" + element(0, "1.2", false) +
+			element(1, "3", true) + fields + "</KeyOperation></Performance>", want: []entry{{posting, two}}},
 		"attributes": {text: root + `<KeyOperation name="Проведение" targetValue="2" long="true">` +
 			fmt.Sprintf(`<measurement value="0.25" tUTC="%d"/>`, at(0)) + "</KeyOperation></Performance>",
 			want: []entry{{timings.Operation{Name: "Проведение", TargetS: "2", PerUnit: true},
@@ -78,8 +78,8 @@ func TestReader(t *testing.T) {
 				[]timings.Measurement{{At: ten, Took: 2 * time.Second, Failed: true}}}}},
 		"an operation without measurements": {text: root + "<KeyOperation>" + fields + "</KeyOperation></Performance>",
 			want: []entry{{posting, nil}}},
-		"values that are none": {text: root + "<KeyOperation>" + fields + element(0, "1.2", false) + element(1, "3", true) +
-			element(2, "-1", false) + element(2, "NaN", false) + element(2, "", false) +
+		"values that are none": {text: root + "<KeyOperation>" + fields + element(0, "1.2", false) +
+			element(1, "3", true) + element(2, "-1", false) + element(2, "NaN", false) + element(2, "", false) +
 			"<measurement><value>1</value><tUTC>63879000000</tUTC></measurement></KeyOperation></Performance>",
 			want: []entry{{posting, two}}, unread: 4, why: `value "-1" is no duration`},
 		"no name": {text: root + "<KeyOperation><priority>1</priority>" + element(0, "1", false) +
@@ -111,7 +111,8 @@ func TestFiles_TakesExportsAlone(t *testing.T) {
 		"2026-11-28 09-00-00-00001.XML": root + "</Performance>", "other.xml": "<Performance/>", "no.xml": "a",
 		"empty.xml": "", "export.txt": root} {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
