@@ -9,6 +9,9 @@ import (
 	"plimsoll/ground/postgres/waits"
 )
 
+// ProgramGaps is the title of clientGaps where the kernel's figures exclude the network.
+const ProgramGaps = "Transactions wait for the program"
+
 // clientGaps: transactions wait for their client's next statement.
 var clientGaps = cause{
 	name:    "client-or-network-gaps",
@@ -41,10 +44,20 @@ var clientGaps = cause{
 				"plimsoll prove C16    what fewer round trips gain",
 			},
 		}
+		if m.near() {
+			f.Title = ProgramGaps
+			f.Excluded = append(f.Excluded, "the network: a round trip to the clients takes less than a program's own "+
+				"time")
+		}
 		if gap := m.book.short.mean(); gap != nil {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("the gaps seen had lasted %s on average when they were "+
 				"sampled; a round trip from here takes %s", gap.Round(100*time.Microsecond),
 				fromSeconds(m.roundTripS).Round(10*time.Microsecond)))
+		}
+		if m.host != nil && m.host.RoundTripS != nil {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("a round trip to the clients takes at least %s, by the "+
+				"kernel's figures of their connections",
+				fromSeconds(*m.host.RoundTripS).Round(10*time.Microsecond)))
 		}
 		if idle := m.delta.Sum(counters.Databases, "", "idle_in_transaction_time"); idle != nil {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("the server itself counted %.1f s in idle transactions "+
@@ -83,7 +96,7 @@ func (m *measured) clientTime() (g clientTime, why string) {
 	if why := m.clientsWithoutProcessors(g.gaps + g.reading + g.behind); why != "" {
 		return g, why
 	}
-	beyond := m.beyondOwn() * (1 - m.throttled())
+	beyond := max(m.beyondOwn()*(1-m.throttled()), m.onTheWay())
 	g.gaps, g.reading, g.behind = g.gaps*beyond, g.reading*beyond, g.behind*beyond
 	return g, ""
 }
@@ -101,15 +114,42 @@ func (m *measured) behindGaps() (share float64) {
 	return share
 }
 
+// elsewhere: the clients are on other machines. One that is as near as a program on this machine may be in a container
+// of it.
+func (m *measured) elsewhere() bool {
+	trip := m.host.RoundTripS
+	return m.census.Remote > 0 && (trip == nil || *trip >= gapShort.Value)
+}
+
+// near: most clients are on other machines, or seem to be, and the network to them takes next to nothing.
+func (m *measured) near() bool {
+	return m.host != nil && m.mostRemote() && !m.elsewhere()
+}
+
+func (m *measured) mostRemote() bool { return m.census.Remote > 0 && 2*m.census.Remote >= m.census.All }
+
+// onTheWay is the part of the gaps that the network takes, as the kernel measures it: nobody's processor is to blame.
+func (m *measured) onTheWay() float64 {
+	gap := m.book.short.mean()
+	if gap == nil || m.host == nil || m.host.RoundTripS == nil || !m.elsewhere() || !m.mostRemote() {
+		return 0
+	}
+	return min(1, *m.host.RoundTripS/max(gap.Seconds(), *m.host.RoundTripS))
+}
+
 // clientsWithoutProcessors says why gaps say nothing: the clients share a machine with others that take its processors,
 // and waiting for one looks like a slow network. Pressure is the time in which somebody waited.
 func (m *measured) clientsWithoutProcessors(gaps float64) string {
-	if m.host == nil || m.host.Others == nil || m.host.CPUPressure == nil || m.census.Remote > 0 ||
+	if m.host == nil || m.host.Others == nil || m.host.CPUPressure == nil || m.elsewhere() ||
 		*m.host.Others < othersBusy.Value || *m.host.CPUPressure < sharedPressure.Value || gaps < noteFrom.Value {
 		return ""
 	}
-	return fmt.Sprintf("the machine is shared: the clients run here too, others use %s of the cores, and some "+
-		"process waits for a processor %s of the time; that may explain gaps of %s of the time",
+	where := "run here too"
+	if m.census.Remote > 0 {
+		where = "are as near as if they ran here"
+	}
+	return fmt.Sprintf("the machine is shared: the clients %s, others use %s of the cores, and some process waits for "+
+		"a processor %s of the time; that may explain gaps of %s of the time", where,
 		human.Percent(*m.host.Others), human.Percent(*m.host.CPUPressure), human.Percent(gaps))
 }
 

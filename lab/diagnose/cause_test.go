@@ -641,25 +641,54 @@ func growth(rows float64) figures {
 
 func TestCauses_GapsOfClientsWithoutProcessorsAreNotJudged(t *testing.T) {
 	shared := func(m *measured) {
-		m.host.Others, m.host.CPUPressure = new(0.8), new(0.95)
+		m.host.Others, m.host.CPUPressure, m.wakesS = new(0.8), new(0.95), 0.02
 	}
+	const gap = 10 * time.Millisecond
 	for _, c := range []struct {
-		name   string
-		remote int
-		want   bool
-	}{{"Here", 0, false}, {"Elsewhere", 3, true}} {
+		name        string
+		remote, all int
+		trip        *float64
+		want, known bool
+	}{
+		{"Here", 0, 3, nil, false, false},
+		{"Elsewhere", 3, 3, nil, false, true}, // a program of ours wakes up as late
+		{"AsNearAsIfTheyWereHere", 3, 3, new(0.0001), false, false},
+		{"BehindASlowNetwork", 3, 3, new(0.002), true, true},
+		{"MostAreHere", 1, 3, new(0.002), false, true},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s sources
-			found, _ := judge(plant(func(m *measured) { shared(m); m.census.Remote = c.remote }, nil,
-				idleFor(10*time.Millisecond), active(9, "", "SELECT 1")), &s)
-			named := slices.ContainsFunc(found, func(f Finding) bool { return f.Name == clientGaps.name })
+			found, _ := judge(plant(func(m *measured) {
+				shared(m)
+				m.census.Remote, m.census.All, m.host.RoundTripS = c.remote, c.all, c.trip
+			}, nil, idleFor(gap), active(9, "", "SELECT 1")), &s)
+			i := slices.IndexFunc(found, func(f Finding) bool { return f.Name == clientGaps.name })
 			reported := slices.ContainsFunc(s.missing, func(one Source) bool {
 				return one.Name == "finding "+clientGaps.name && strings.Contains(one.Why, "shared")
 			})
-			if named != c.want || reported == c.want {
-				t.Errorf("named %v, said that it cannot be known %v", named, reported)
+			if (i >= 0) != c.want || reported == c.known {
+				t.Errorf("named %v, said that it cannot be known %v", i >= 0, reported)
+			}
+			// half of the time is in gaps, of which the network takes a fifth
+			if i >= 0 && (*found[i].Price < 0.09 || *found[i].Price > 0.11 ||
+				!strings.Contains(strings.Join(found[i].Evidence, "\n"), "at least 2ms")) {
+				t.Errorf("price %.3f, evidence %q", *found[i].Price, found[i].Evidence)
 			}
 		})
+	}
+}
+
+// What a near client does between two statements takes no network.
+func TestCauses_GapsOfANearClientAreItsProgram(t *testing.T) {
+	for trip, want := range map[*float64]string{nil: "Transactions wait for the network or for the program",
+		new(0.0001): ProgramGaps, new(0.002): "Transactions wait for the network or for the program"} {
+		var s sources
+		found, _ := judge(plant(func(m *measured) {
+			m.census.Remote, m.census.All, m.host.RoundTripS = 3, 3, trip
+		}, nil, idleFor(10*time.Millisecond)), &s)
+		if len(found) == 0 || found[0].Title != want {
+			t.Errorf("a round trip of %v: %+v, want %q", trip, found, want)
+		}
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 	"plimsoll/ground/host/disk"
 	"plimsoll/ground/host/neighbours"
 	"plimsoll/ground/host/pressure"
+	"plimsoll/ground/host/sockets"
 	"plimsoll/ground/host/topology"
 	"plimsoll/ground/postgres/waits"
+	"plimsoll/lab/stats"
 )
 
 // Host is what the server's machine did. Nil means unknown, never zero.
@@ -38,6 +40,8 @@ type Host struct {
 	IOPressure     *float64        `json:"io_pressure"`     // share of the time
 	Disks          []Disk          `json:"disks"`
 	Topology       *topology.Shape `json:"topology"`
+	// RoundTripS is the shortest round trip to clients on other machines, in seconds: the median of their connections.
+	RoundTripS *float64 `json:"client_round_trip_s"`
 }
 
 // FullCore is a process that fills one core.
@@ -73,7 +77,9 @@ type hostWatch struct {
 	sessions   map[int]cpu.Schedule // of client backends, as last seen
 	sum        scheduled
 	sessionErr error
-	seen       bool // sessions were read at least twice
+	seen       bool            // sessions were read at least twice
+	trips      []time.Duration // to clients on other machines, as last seen
+	tripsErr   error
 }
 
 // moment is one reading; a nil part could not be read.
@@ -129,7 +135,19 @@ func (w *hostWatch) read(c waits.Census) {
 		w.follow(everyone)
 	}
 	w.schedule(c.PIDs)
+	w.roundTrips(c)
 	w.last = m
+}
+
+// roundTrips to clients on other machines, while there are any.
+func (w *hostWatch) roundTrips(c waits.Census) {
+	if c.Remote == 0 {
+		return
+	}
+	trips, err := sockets.RoundTrips(c.Port)
+	if w.tripsErr = err; len(trips) > 0 {
+		w.trips = trips
+	}
 }
 
 func (w *hostWatch) follow(everyone cpu.Everyone) {
@@ -223,6 +241,10 @@ func (w *hostWatch) host(s *sources) *Host {
 		h.Topology = &shape
 	}
 	s.missOnError("topology", err)
+	if len(w.trips) > 0 {
+		h.RoundTripS = new(stats.Percentile(w.trips, 0.5).Seconds())
+	}
+	s.missOnError("round trips to the clients", w.tripsErr)
 	return h
 }
 

@@ -12,6 +12,7 @@ WITH a AS MATERIALIZED (
 SELECT coalesce(array_agg(pid), '{}'), count(*)::int, count(*) FILTER (WHERE state = 'idle')::int,
     current_setting('max_connections')::int,
     count(*) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1'))::int,
+    current_setting('port')::int,
     coalesce(array_agg(pid) FILTER (WHERE datname = current_database()), '{}'), current_database(),
     count(*) FILTER (WHERE state = 'idle' AND clock_timestamp() - state_change < '100ms')::int,
     coalesce((SELECT jsonb_agg(jsonb_build_object('pid', pid, 'kind', backend_type, 'database', coalesce(datname, ''),

@@ -22,6 +22,9 @@ func TestTakeCensus(t *testing.T) {
 		!slices.Contains(c.PIDs, pid(other.PgConn().PID())) || slices.Contains(c.PIDs, pid(hidden.PgConn().PID())) {
 		t.Errorf("%+v, want the sessions of both databases, and which is this one's", c)
 	}
+	if port := int(own.Config().Port); c.Port != port {
+		t.Errorf("port %d, want %d", c.Port, port)
+	}
 	i := slices.IndexFunc(c.Background, func(p Process) bool { return p.Kind == "checkpointer" })
 	if i < 0 || c.Background[i].PID == 0 || c.Database == "" {
 		t.Errorf("%+v, want the checkpointer", c.Background)

@@ -17,21 +17,19 @@ import (
 )
 
 // Network is a network namespace of its own. What runs in it reaches this machine through one link alone, which takes
-// its time for every packet: handshakes, acknowledgements and all.
+// its time for every packet: handshakes, acknowledgements and all. To a server that listens on this machine's end they
+// are clients of another machine.
 //
 //	in it: program ──▶ tun ──queue──▶ wait until time + delay ──▶ tun ──▶ this machine
 //	       program ◀── tun ◀───────── passed on at once ◀──────── tun ◀── this machine
 //
 // As with a Proxy the whole delay of a round trip is added on the way out, so that one timer is involved.
 type Network struct {
-	space     *os.File // the namespace
-	in, out   *os.File // both ends of the link
-	hold      atomic.Int64
-	listener  net.Listener
-	forwarded sync.WaitGroup
-	pumps     sync.WaitGroup
-	ctx       context.Context
-	cancel    context.CancelFunc
+	space   *os.File // the namespace
+	in, out *os.File // both ends of the link
+	here    net.IP   // this machine's address on the link
+	hold    atomic.Int64
+	pumps   sync.WaitGroup
 }
 
 const (
@@ -49,11 +47,11 @@ var networks atomic.Int32
 func OpenNetwork(delay time.Duration) (n *Network, err error) {
 	number := networks.Add(1)
 	n = &Network{}
-	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.hold.Store(int64(delay))
 	here := [4]byte{198, 18 + byte(os.Getpid()&1), byte(os.Getpid() >> 1), byte(number<<2) | 1}
 	there := here
 	there[3]++
+	n.here = net.IP(here[:])
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open a network of its own: %w", err), n.Close())
@@ -63,9 +61,6 @@ func OpenNetwork(delay time.Duration) (n *Network, err error) {
 		return n, err
 	}
 	if n.out, err = openLink(here, there); err != nil {
-		return n, err
-	}
-	if n.listener, err = net.Listen("tcp", net.JoinHostPort(net.IP(here[:]).String(), "0")); err != nil {
 		return n, err
 	}
 	n.pumps.Add(2)
@@ -199,6 +194,12 @@ func (n *Network) holdBack() {
 	}
 }
 
+// Here is the address at which programs in the network reach servers of this machine that listen there.
+func (n *Network) Here() net.IP { return n.here }
+
+// Addresses of all such networks.
+const Addresses = "198.18.0.0/15"
+
 // Held is how long a packet on its way out is held back.
 func (n *Network) Held() time.Duration { return time.Duration(n.hold.Load()) }
 
@@ -226,43 +227,8 @@ func (n *Network) Dial(ctx context.Context, network, address string) (conn net.C
 	return conn, err
 }
 
-// Forward gives the address at which programs in the network reach what dial does, such as a server's socket.
-func (n *Network) Forward(dial func(context.Context) (net.Conn, error)) (address string) {
-	n.forwarded.Go(func() {
-		for {
-			client, err := n.listener.Accept()
-			if err != nil {
-				return
-			}
-			n.forwarded.Go(func() { n.serve(client, dial) })
-		}
-	})
-	return n.listener.Addr().String()
-}
-
-func (n *Network) serve(client net.Conn, dial func(context.Context) (net.Conn, error)) {
-	defer client.Close()
-	server, err := dial(n.ctx)
-	if err != nil {
-		return // the client sees its connection end
-	}
-	defer server.Close()
-	ctx, cancel := context.WithCancel(n.ctx)
-	defer cancel()
-	context.AfterFunc(ctx, func() { client.Close(); server.Close() })
-	var both sync.WaitGroup
-	both.Go(func() { defer cancel(); _, _ = io.Copy(server, client) })
-	both.Go(func() { defer cancel(); _, _ = io.Copy(client, server) })
-	both.Wait()
-}
-
-// Close ends all connections. The namespace goes with the last program in it.
+// Close the link. The namespace goes with the last program in it.
 func (n *Network) Close() (err error) {
-	n.cancel()
-	if n.listener != nil {
-		err = n.listener.Close()
-	}
-	n.forwarded.Wait()
 	for _, file := range []*os.File{n.in, n.out, n.space} {
 		if file != nil {
 			err = errors.Join(err, file.Close())

@@ -1,7 +1,6 @@
 package delay
 
 import (
-	"context"
 	"io"
 	"net"
 	"os/exec"
@@ -9,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/ground/host/sockets"
 )
 
 // echoing is a server of this machine that programs in a network reach.
-func echoing(t *testing.T, n *Network) (address string) {
+func echoing(t *testing.T, n *Network) (address *net.TCPAddr) {
 	t.Helper()
-	l, err := net.Listen("unix", t.TempDir()+"/socket")
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: n.Here()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +29,7 @@ func echoing(t *testing.T, n *Network) (address string) {
 			go func() { defer conn.Close(); _, _ = io.Copy(conn, conn) }()
 		}
 	}()
-	return n.Forward(func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", l.Addr().String())
-	})
+	return l.Addr().(*net.TCPAddr)
 }
 
 func opened(t *testing.T, delay time.Duration) *Network {
@@ -64,7 +63,7 @@ func TestNetwork_TakesItsTimeForEveryRoundTrip(t *testing.T) {
 	const delay = 20 * time.Millisecond
 	n := opened(t, delay)
 	began := time.Now()
-	conn, err := n.Dial(t.Context(), "tcp", echoing(t, n))
+	conn, err := n.Dial(t.Context(), "tcp", echoing(t, n).String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +125,32 @@ func TestNetwork_CommandsRunInIt(t *testing.T) {
 
 func TestNetwork_TwoAtOnce(t *testing.T) {
 	for _, n := range []*Network{opened(t, 0), opened(t, 0)} {
-		conn, err := n.Dial(t.Context(), "tcp", echoing(t, n))
+		conn, err := n.Dial(t.Context(), "tcp", echoing(t, n).String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		roundTrip(t, conn)
 		conn.Close()
+	}
+}
+
+// The kernel measures the round trips to those in the network: each takes at least the delay, however busy the machine
+// is.
+func TestNetwork_TheKernelMeasuresItsRoundTrips(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	n := opened(t, delay)
+	address := echoing(t, n)
+	conn, err := n.Dial(t.Context(), "tcp", address.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	roundTrip(t, conn)
+	all, err := sockets.RoundTrips(address.Port)
+	if err != nil || len(all) != 1 || all[0] < delay {
+		t.Errorf("%v, %v; want one of at least %s", all, err, delay)
+	}
+	if all, err := sockets.RoundTrips(1); err != nil || len(all) != 0 {
+		t.Errorf("another port has %v, %v", all, err)
 	}
 }

@@ -5,12 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"plimsoll/ground/postgres"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/profile"
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/stats"
 )
@@ -49,18 +55,33 @@ func serverOf(dsn string) (dial func(context.Context) (net.Conn, error), err err
 	}, nil
 }
 
-// Within is the way to the same server for programs in a network of its own, and the median round trip of an empty
-// query from there.
+// ListenWithin lets the server of an own cluster listen in networks, too: for programs there it is on another machine.
+func (o *OwnCluster) ListenWithin(networks ...*delay.Network) (options cluster.StartOptions, err error) {
+	rules, err := os.OpenFile(filepath.Join(o.DataDir(), "pg_hba.conf"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return options, err
+	}
+	_, err = fmt.Fprintf(rules, "host all all %s scram-sha-256\n", delay.Addresses)
+	var addresses []string
+	for _, n := range networks {
+		addresses = append(addresses, n.Here().String())
+	}
+	options.Settings = []profile.Setting{{Name: "listen_addresses", Value: strings.Join(addresses, ",")}}
+	return options, errors.Join(err, rules.Close())
+}
+
+// Within is the way to a server for programs in a network where it listens, and the median round trip of an empty query
+// from there.
 func Within(ctx context.Context, n *delay.Network, dsn string) (within string, took time.Duration, err error) {
-	dial, err := serverOf(dsn)
+	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
+		return "", 0, fmt.Errorf("read connection string: %w", err)
+	}
+	address := net.JoinHostPort(n.Here().String(), strconv.Itoa(int(config.Port)))
+	if within, err = WithCache(dsn, address); err != nil {
 		return "", 0, err
 	}
-	if within, err = WithCache(dsn, n.Forward(dial)); err != nil {
-		return "", 0, err
-	}
-	config, err := pgx.ParseConfig(within)
-	if err != nil {
+	if config, err = pgx.ParseConfig(within); err != nil {
 		return "", 0, fmt.Errorf("read connection string: %w", err)
 	}
 	config.DialFunc = n.Dial

@@ -46,7 +46,7 @@ const networkGaps = "client-or-network-gaps"
 // networkAndTopology is the experiment behind C50: our ERP over a network of its own, mended step by step as the
 // diagnosis says.
 func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
-	o := &office{bench: b}
+	o := newOffice(b, 0, officeDelay)
 	part := o.part(trial.Series{Name: stepTime, Unit: "ms"}, trial.Series{Name: tripTime, Unit: "ms"},
 		trial.Series{Name: networkNamed}, trial.Series{Name: topologyNamed}, trial.Series{Name: busyCores, Unit: "%"})
 	for _, side := range []struct {
@@ -105,9 +105,9 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 
 // step of the report.
 func (o *office) step(ctx context.Context, r *trial.Record, slow, lying bool) (trial.Turn, error) {
-	a, root := arrangement{users: site.Clients, apart: true}, ""
+	a, root := arrangement{users: site.Clients, network: o.networks[0]}, ""
 	if slow {
-		a.delay = officeDelay
+		a.network = o.networks[officeDelay]
 	}
 	if lying {
 		var err error
@@ -137,7 +137,7 @@ func (o *office) step(ctx context.Context, r *trial.Record, slow, lying bool) (t
 			return nil, err
 		}
 		f := trial.Figures{stepTime: site.Mean(times), tripTime: ms(d.trip),
-			networkNamed: flag(hasFinding(found, networkGaps)), topologyNamed: flag(contradicts(found, "topology"))}
+			networkNamed: flag(namesNetwork(found)), topologyNamed: flag(contradicts(found, "topology"))}
 		busyOf(f, found)
 		return f, nil
 	}, nil
@@ -160,7 +160,7 @@ func officeCondition(think time.Duration) claims.Condition {
 
 func networkCondition() claims.Condition {
 	return claims.Condition{Name: "network", Text: fmt.Sprintf("the worker is in a network namespace of its own, "+
-		"whose link of two tun devices holds each packet back; slow means that a round trip takes %s longer (report: "+
+		"whose link of two tun devices holds each packet back: to the database it is another machine; slow means that a round trip takes %s longer (report: "+
 		"without a figure). Users reach the worker without the delay", officeDelay)}
 }
 

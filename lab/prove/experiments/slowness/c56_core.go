@@ -46,7 +46,7 @@ const formUsers = site.Clients - coreWriters
 
 // filledCore is the experiment behind C56: the worker, which is a component of the system, has one thread or several.
 func filledCore(b site.Bench, _ *site.Site) trial.Trial {
-	o, pace := &office{bench: b}, &formPace{}
+	o, pace := newOffice(b), &formPace{}
 	part := o.part(trial.Series{Name: documentTime, Unit: "ms"}, trial.Series{Name: formTime, Unit: "ms"},
 		trial.Series{Name: busyCores, Unit: "%"}, trial.Series{Name: named},
 		trial.Series{Name: processors, Hidden: true})

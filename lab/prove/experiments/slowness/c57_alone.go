@@ -20,7 +20,7 @@ const (
 
 // oneUserAlone is the experiment behind C57.
 func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
-	o := &office{bench: b}
+	o := newOffice(b, 0, officeDelay)
 	part := o.part(trial.Series{Name: stepTime, Unit: "ms"}, trial.Series{Name: tripTime, Unit: "ms"},
 		trial.Series{Name: networkNamed}, trial.Series{Name: busyCores, Unit: "%"})
 	side := func(name string, users int, delay time.Duration) trial.Side {
@@ -29,7 +29,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 			if err != nil {
 				return nil, err
 			}
-			d, err := newDesk(ctx, b, dsn, arrangement{users: users, apart: true, delay: delay}, r.AtEnd)
+			d, err := newDesk(ctx, b, dsn, arrangement{users: users, network: o.networks[delay]}, r.AtEnd)
 			if err != nil {
 				return nil, err
 			}
@@ -39,7 +39,7 @@ func oneUserAlone(b site.Bench, _ *site.Site) trial.Trial {
 					return nil, err
 				}
 				f := trial.Figures{stepTime: site.Mean(times), tripTime: ms(d.trip),
-					networkNamed: flag(hasFinding(found, networkGaps))}
+					networkNamed: flag(namesNetwork(found))}
 				busyOf(f, found)
 				return f, nil
 			}, nil

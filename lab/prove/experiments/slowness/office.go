@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,10 +38,19 @@ const (
 
 // office is our ERP at work: a server of its own with a filled base, of which each desk has a copy.
 type office struct {
-	bench  site.Bench
-	server *cluster.Postmaster
-	base   *site.SeparateBase
-	copies int
+	bench site.Bench
+	scale float64 // of the report's base
+	// delays of networks of their own, in which desks are apart.
+	delays   []time.Duration
+	networks map[time.Duration]*delay.Network
+	server   *cluster.Postmaster
+	base     *site.SeparateBase
+	copies   int
+}
+
+// newOffice with networks of these delays.
+func newOffice(b site.Bench, delays ...time.Duration) *office {
+	return &office{bench: b, scale: officeScale, delays: delays}
 }
 
 // part on an office. Its sides are desks.
@@ -49,26 +60,52 @@ func (o *office) part(series ...trial.Series) trial.Part {
 }
 
 func (o *office) open(ctx context.Context, r *trial.Record) error {
-	own, err := site.NewOwnCluster(ctx, o.bench, "prove-office", cluster.Spec{Memory: "512MB"}, r.AtEnd)
-	if err != nil {
+	if err := o.begin(ctx, r.AtEnd); err != nil {
 		return err
 	}
 	here, _ := machine.Describe("/")
-	r.Condition("engine", own.Server().String())
+	r.Condition("engine", o.server.Cluster().Server().String())
 	r.Condition("machine", fmt.Sprintf("%d cores of %s, for database, application and users together; %s", here.Cores,
 		here.CPU, shapeText()))
-	if o.base, err = own.Filled(ctx, officeScale); err != nil {
+	return nil
+}
+
+func (o *office) begin(ctx context.Context, atEnd func(func() error)) error {
+	own, err := site.NewOwnCluster(ctx, o.bench, "prove-office", cluster.Spec{Memory: "512MB"}, atEnd)
+	if err != nil {
 		return err
 	}
-	if o.server, err = own.Start(ctx, cluster.StartOptions{}); err != nil {
+	if o.base, err = own.Filled(ctx, o.scale); err != nil {
 		return err
 	}
-	r.AtEnd(func() error {
+	options, err := o.openNetworks(own, atEnd)
+	if err != nil {
+		return err
+	}
+	if o.server, err = own.Start(ctx, options); err != nil {
+		return err
+	}
+	atEnd(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), officeStop)
 		defer cancel()
 		return o.server.Stop(ctx, cluster.Immediate)
 	})
 	return nil
+}
+
+// openNetworks in which the server listens.
+func (o *office) openNetworks(own *site.OwnCluster, atEnd func(func() error)) (options cluster.StartOptions, err error) {
+	if len(o.delays) == 0 {
+		return options, nil
+	}
+	o.networks = map[time.Duration]*delay.Network{}
+	for _, d := range o.delays {
+		if o.networks[d], err = delay.OpenNetwork(d); err != nil {
+			return options, problem.New(problem.Environment, err, "run it as root")
+		}
+		atEnd(o.networks[d].Close)
+	}
+	return own.ListenWithin(slices.Collect(maps.Values(o.networks))...)
 }
 
 // copy of the base.
@@ -85,9 +122,8 @@ func (o *office) copy(ctx context.Context) (dsn string, err error) {
 type arrangement struct {
 	users   int
 	threads int // of the worker; 0: one for each processor
-	// apart: the worker is in a network of its own, through which a round trip to the database takes so much longer.
-	apart bool
-	delay time.Duration
+	// network of its own in which the worker is; nil: beside the database.
+	network *delay.Network
 }
 
 // desk is a worker of the ERP in the classic shape, and users who post documents there.
@@ -106,18 +142,13 @@ func newDesk(ctx context.Context, b site.Bench, dsn string, a arrangement, atEnd
 	if a.threads > 0 {
 		b.Serve = append([]string{"/usr/bin/env", fmt.Sprintf("GOMAXPROCS=%d", a.threads)}, b.Serve...)
 	}
-	if a.apart {
-		network, err := delay.OpenNetwork(a.delay)
-		if err != nil {
-			return nil, problem.New(problem.Environment, err, "run it as root")
-		}
-		atEnd(network.Close)
-		if its, d.trip, err = site.Within(ctx, network, dsn); err != nil {
+	var err error
+	if a.network != nil {
+		if its, d.trip, err = site.Within(ctx, a.network, dsn); err != nil {
 			return nil, err
 		}
-		b.Serve, accounts = network.Command(b.Serve), site.NewAccountsThrough(network.Dial)
+		b.Serve, accounts = a.network.Command(b.Serve), site.NewAccountsThrough(a.network.Dial)
 	}
-	var err error
 	if d.worker, err = b.Worker(ctx, its, "--shape", "classic"); err != nil {
 		return nil, err
 	}
@@ -179,6 +210,16 @@ func refuseNoNetwork(claim string) func(site.Bench) error {
 		}
 		return nil
 	}
+}
+
+// namesNetwork says whether the diagnosis names the network, and not the program alone.
+func namesNetwork(d *diagnose.Diagnosis) bool {
+	for _, f := range d.Findings {
+		if f.Name == networkGaps && f.Title != diagnose.ProgramGaps {
+			return true
+		}
+	}
+	return false
 }
 
 // contradicts says whether the diagnosis found this pair of measurements to disagree.

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/erp/fill"
+	"plimsoll/ground/postgres/cluster"
+	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/lab/prove/delay"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/experiments/sitetest"
@@ -24,29 +27,41 @@ func ended(t *testing.T) func(func() error) {
 	return func(end func() error) { ends = append(ends, end) }
 }
 
-// A desk apart reaches its database through the network alone, each round trip after the delay; a diagnosis of a
-// process of its own looks on, and sees the worker as what it is: a process like others.
+// A desk apart reaches its database through the network alone, each round trip after the delay. A diagnosis of a process
+// of its own names the network by what the kernel measures of the connections, though all share this machine.
 func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	if why := delay.Impossible(); why != "" {
 		t.Skipf("NOT TESTED: cannot be had here, because %s", why)
 	}
-	const slow = time.Millisecond
-	b := site.Bench{Serve: sitetest.Program(t)}
-	d, err := newDesk(t.Context(), b, sitetest.FilledDatabase(t), arrangement{users: 1, apart: true, delay: slow},
-		ended(t))
+	const slow = 2 * time.Millisecond
+	b := site.Bench{Serve: sitetest.Program(t), Engine: clustertest.Engine(), Clusters: cluster.Open(clustertest.State(t))}
+	o := newOffice(b, slow)
+	o.scale = fill.ScaleMin
+	atEnd := ended(t)
+	if err := o.begin(t.Context(), atEnd); err != nil {
+		t.Fatal(err)
+	}
+	dsn, err := o.copy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDesk(t.Context(), b, dsn, arrangement{users: 1, network: o.networks[slow]}, atEnd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d.trip < slow {
 		t.Errorf("a round trip takes %s, less than its delay", d.trip)
 	}
-	times, found, err := d.watched(t.Context(), time.Second, 0, 1, d.diagnosed)
+	times, found, err := d.watched(t.Context(), 3*time.Second, 0, 1, d.diagnosed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// begin, statements, commit
-	if least := 3 * slow; len(times) == 0 || times[0] < least || found.LastedS <= 0 || found.Host == nil {
-		t.Errorf("documents took %v, at least %s; diagnosis %+v", times, least, found)
+	if least := 3 * slow; len(times) == 0 || times[0] < least {
+		t.Errorf("documents took %v, at least %s", times, least)
+	}
+	if trip := found.Host.RoundTripS; trip == nil || *trip < slow.Seconds() || !namesNetwork(found) {
+		t.Errorf("the kernel's round trip is %v; findings %+v, not told %+v", trip, found.Findings, found.Unavailable)
 	}
 }
 
