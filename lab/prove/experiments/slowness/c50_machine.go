@@ -129,7 +129,8 @@ func (o *office) step(ctx context.Context, r *trial.Record, slow, lying bool) (t
 	}
 	// In this process, which can be shown another topology.
 	diagnosed := func(ctx context.Context, length time.Duration) (*diagnose.Diagnosis, error) {
-		return diagnose.Run(ctx, diagnose.Options{DSN: dsn, Duration: length, Rate: diagnose.RateDefault, Root: root})
+		return diagnose.Run(ctx, diagnose.Options{DSN: dsn, Duration: beforeTheEnd(length),
+			Rate: diagnose.RateDefault, Root: root})
 	}
 	return func(ctx context.Context, n int) (trial.Figures, error) {
 		times, found, err := d.watched(ctx, o.bench.Turn(turn), officeThink, n, diagnosed)

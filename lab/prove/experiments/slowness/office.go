@@ -160,10 +160,15 @@ func newDesk(ctx context.Context, b site.Bench, dsn string, a arrangement, atEnd
 	return d, d.posters.Warm(ctx)
 }
 
+// beforeTheEnd of the load a diagnosis is over: its process begins later than the load, and what it watches without one
+// is an idle machine.
+func beforeTheEnd(length time.Duration) time.Duration { return length * 4 / 5 }
+
 // diagnosed is what 'plimsoll diagnose' says of the server, in a process of its own as a person has it: it knows
 // nothing of the experiment, and the load is that of others.
 func (d *desk) diagnosed(ctx context.Context, length time.Duration) (*diagnose.Diagnosis, error) {
-	cmd := exec.CommandContext(ctx, d.bench.Serve[0], "diagnose", "--json", "--duration", length.String())
+	cmd := exec.CommandContext(ctx, d.bench.Serve[0], "diagnose", "--json", "--duration",
+		beforeTheEnd(length).String())
 	cmd.Env = append(os.Environ(), "PLIMSOLL_DSN="+d.dsn)
 	var complaints strings.Builder
 	cmd.Stderr = &complaints

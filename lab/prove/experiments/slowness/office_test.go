@@ -60,8 +60,30 @@ func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	if least := 3 * slow; len(times) == 0 || times[0] < least {
 		t.Errorf("documents took %v, at least %s", times, least)
 	}
+	for _, l := range found.Limits {
+		if l.Name == "one core filled" && l.Value != filled {
+			t.Errorf("one core is filled from %g on, want %g", l.Value, filled)
+		}
+	}
 	if trip := found.Host.RoundTripS; trip == nil || *trip < slow.Seconds() || !namesNetwork(found) {
 		t.Errorf("the kernel's round trip is %v; findings %+v, not told %+v", trip, found.Findings, found.Unavailable)
+	}
+}
+
+// filled is from when on the diagnosis says that one core is.
+const filled = 0.9
+
+// The users of forms must fill the thread, by the bar of the diagnosis, though they ask for less where it is slow.
+func TestForms_FillTheThread(t *testing.T) {
+	// some of the time goes to interrupts and to the scheduler
+	if busy := formsBusy(formUsers, formsBeyond); busy < filled+0.05 {
+		t.Errorf("the thread is busy %.3f of the time, the diagnosis names it from %.2f on", busy, filled)
+	}
+	if busy := formsBusy(formUsers, 1.2); busy > filled {
+		t.Errorf("with 1.2 it is busy %.3f: the formula", busy)
+	}
+	if busy := formsBusy(1, 1); busy != 0.5 {
+		t.Errorf("one user who thinks as long as he is served keeps it busy %.3f, want 0.5", busy)
 	}
 }
 
