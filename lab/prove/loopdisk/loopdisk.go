@@ -1,7 +1,8 @@
 // Package loopdisk owns disks that experiments make for themselves: a file system in a file, on a loop device that may
 // have a limit of its own. What is limited is the device as a whole, whoever writes to it.
 //
-//	Make ──▶ file, mkfs, mount ──▶ limit ──▶ used ──Remove──▶ no limit, unmounted, no file
+//	Make ──▶ file, mkfs, mount ──▶ used, with a limit or without ──Remove──▶ no limit, unmounted, no file
+//	  └─ first removes what processes left that were killed: whose file nobody has locked
 package loopdisk
 
 import (
@@ -28,16 +29,16 @@ type Options struct {
 	Bytes  int64 // it has room for; the file takes what is written
 	// Files that it has room for, where the file system fixes their number; 0: its own choice.
 	Files int
-	// WritesPerS is its limit; 0: none.
-	WritesPerS int
 }
 
 // Disk is a mounted one.
 type Disk struct {
 	Dir string // where it is mounted
 	// device as MAJOR:MINOR.
-	device  string
-	file    string
+	device string
+	file   string
+	// owned is the open file, locked: whoever may lock it knows that its maker has ended.
+	owned   *os.File
 	limited bool
 }
 
@@ -47,8 +48,8 @@ const prefix = "plimsoll-disk-"
 // made is how many this process has made.
 var made atomic.Int32
 
-// unmountWithin is how long a disk may be in use after its end.
-const unmountWithin = 20 * time.Second
+// unmountWithin is how long a disk may be in use after its end: servers of a program that was killed stop in order.
+const unmountWithin = time.Minute
 
 // Make a disk whose file and mount point are in dir. It needs the rights of root.
 func Make(ctx context.Context, dir string, o Options) (d *Disk, err error) {
@@ -66,7 +67,10 @@ func Make(ctx context.Context, dir string, o Options) (d *Disk, err error) {
 			d = nil
 		}
 	}()
-	if err := errors.Join(os.MkdirAll(d.Dir, 0o755), os.Chmod(d.Dir, 0o755), sparse(d.file, o.Bytes)); err != nil {
+	if err := errors.Join(os.MkdirAll(d.Dir, 0o755), os.Chmod(d.Dir, 0o755)); err != nil {
+		return d, err
+	}
+	if d.owned, err = sparse(d.file, o.Bytes); err != nil {
 		return d, err
 	}
 	if err := run(ctx, "mkfs."+o.System, o.arguments(d.file)...); err != nil {
@@ -75,10 +79,7 @@ func Make(ctx context.Context, dir string, o Options) (d *Disk, err error) {
 	if err := run(ctx, "mount", "-t", o.System, "-o", "loop", d.file, d.Dir); err != nil {
 		return d, err
 	}
-	if err := d.find(); err != nil {
-		return d, err
-	}
-	return d, d.limit(o.WritesPerS)
+	return d, d.find()
 }
 
 func (o Options) arguments(file string) []string {
@@ -94,12 +95,13 @@ func (o Options) arguments(file string) []string {
 	return []string{"-q", "-f", file}
 }
 
-func sparse(file string, bytes int64) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// sparse file of the disk, locked as long as this process runs.
+func sparse(file string, bytes int64) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(f.Truncate(bytes), f.Close())
+	return f, errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), f.Truncate(bytes))
 }
 
 func run(ctx context.Context, name string, arguments ...string) error {
@@ -134,12 +136,18 @@ func (d *Disk) Folder() (dir string, err error) {
 // The second version limits groups of processes alone.
 const throttle = "/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device"
 
-func (d *Disk) limit(perS int) error {
-	if perS == 0 {
-		return nil
+// Limit its writes to so many a second; 0: no limit. What was written until then is on the disk first.
+func (d *Disk) Limit(perS int) error {
+	folder, err := os.Open(d.Dir)
+	if err != nil {
+		return fmt.Errorf("limit a disk: %w", err)
 	}
-	d.limited = true
-	return setLimit(d.device, perS)
+	err = errors.Join(unix.Syncfs(int(folder.Fd())), folder.Close())
+	if err == nil {
+		d.limited = true
+		err = setLimit(d.device, perS)
+	}
+	return err
 }
 
 func setLimit(device string, perS int) error {
@@ -154,7 +162,11 @@ func (d *Disk) Remove() (err error) {
 	if d.limited {
 		err = setLimit(d.device, 0)
 	}
-	return errors.Join(err, remove(d.Dir, d.file))
+	err = errors.Join(err, remove(d.Dir, d.file))
+	if d.owned != nil {
+		err = errors.Join(err, d.owned.Close())
+	}
+	return err
 }
 
 func remove(dir, file string) error {
@@ -186,27 +198,55 @@ func sweep(dir string) error {
 		return err
 	}
 	for _, file := range left {
-		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(file), prefix), "-")
-		pid, err := strconv.Atoi(maker)
-		if err != nil || unix.Kill(pid, 0) == nil {
-			continue
-		}
-		if err := remove(strings.TrimSuffix(file, ".img"), file); err != nil {
+		if err := sweepOne(file); err != nil {
 			return fmt.Errorf("remove a disk that was left behind: %w", err)
 		}
 	}
 	return nil
 }
 
+func sweepOne(file string) error {
+	f, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // its maker has removed it
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil //nolint:nilerr // its maker runs
+	}
+	left := &Disk{Dir: strings.TrimSuffix(file, ".img"), file: file}
+	left.limited = left.isMounted() && left.find() == nil && limitOf(left.device) != ""
+	return left.Remove()
+}
+
+// isMounted: its folder is on another device than the folder around it.
+func (d *Disk) isMounted() bool {
+	var own, around unix.Stat_t
+	return unix.Stat(d.Dir, &own) == nil && unix.Stat(filepath.Dir(d.Dir), &around) == nil && own.Dev != around.Dev
+}
+
+// limitOf a device; empty: it has none. The number of a device that is gone is that of the next one, with its limit.
+func limitOf(device string) string {
+	text, _ := os.ReadFile(throttle) // without it there are no limits
+	for line := range strings.Lines(string(text)) {
+		if name, limit, found := strings.Cut(strings.TrimSpace(line), " "); found && name == device {
+			return limit
+		}
+	}
+	return ""
+}
+
 // Impossible says why no disk can be made in dir, with a limit or without; empty: it can.
 func Impossible(dir string, limited bool) string {
-	o := Options{Bytes: 16 << 20}
-	if limited {
-		o.WritesPerS = 1000
-	}
-	d, err := Make(context.Background(), dir, o)
+	d, err := Make(context.Background(), dir, Options{Bytes: 16 << 20})
 	if err == nil {
-		err = d.Remove()
+		if limited {
+			err = d.Limit(1000)
+		}
+		err = errors.Join(err, d.Remove())
 	}
 	if err != nil {
 		return err.Error()

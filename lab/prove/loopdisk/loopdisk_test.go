@@ -1,7 +1,11 @@
 package loopdisk
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,56 +61,105 @@ func TestMake_ADeviceThatGoesWithAllOnIt(t *testing.T) {
 	}
 }
 
-// limitOf a device; empty: it has none.
-func limitOf(t *testing.T, device string) string {
-	t.Helper()
-	text, err := os.ReadFile(throttle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, limit, found := strings.Cut(strings.TrimSpace(line), " "); found && name == device {
-			return limit
-		}
-	}
-	return ""
-}
-
 // A limit is the device's, and goes with the disk.
-func TestMake_ALimit(t *testing.T) {
+func TestDisk_ALimit(t *testing.T) {
 	dir := possible(t, true)
-	d, err := Make(t.Context(), dir, Options{Bytes: 64 << 20, WritesPerS: 150})
+	d, err := Make(t.Context(), dir, Options{Bytes: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := limitOf(t, d.device); got != "150" {
-		t.Errorf("limit %q, want 150", got)
+	for _, c := range []struct {
+		perS int
+		want string
+	}{{150, "150"}, {0, ""}, {99, "99"}} {
+		if err := d.Limit(c.perS); err != nil {
+			t.Fatal(err)
+		}
+		if got := limitOf(d.device); got != c.want {
+			t.Errorf("limit %q, want %q", got, c.want)
+		}
 	}
 	if err := d.Remove(); err != nil {
 		t.Fatal(err)
 	}
-	if got := limitOf(t, d.device); got != "" {
+	if got := limitOf(d.device); got != "" {
 		t.Errorf("limit %q of a disk that is gone", got)
 	}
 }
 
-// What a killed process left is removed with the next disk; what belongs to one that runs is not.
-func TestMake_RemovesWhatWasLeftBehind(t *testing.T) {
-	dir := possible(t, false)
-	left := filepath.Join(dir, prefix+"1073741824-1.img") // no process has such a number
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
+// makerVariable is set for a process that makes a disk in the folder it names, and waits to be killed.
+const makerVariable = "PLIMSOLL_TEST_LOOPDISK"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(makerVariable)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	d, err := Make(context.Background(), dir, Options{Bytes: 16 << 20})
+	if err == nil && os.Getenv(limitVariable) != "" {
+		err = d.Limit(150)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(d.device)
+	select {}
+}
+
+// limitVariable is set where its disk has a limit.
+const limitVariable = "PLIMSOLL_TEST_LOOPDISK_LIMIT"
+
+// killedMaker of a disk: it is mounted, and has a limit where one can be had.
+func killedMaker(t *testing.T, dir string) (device string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), makerVariable+"="+dir)
+	if Impossible(dir, true) == "" {
+		cmd.Env = append(cmd.Env, limitVariable+"=1")
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	device, err = bufio.NewReader(out).ReadString('\n')
+	if _, _, found := strings.Cut(device, ":"); err != nil || !found {
+		t.Fatalf("%q, %v", device, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	return strings.TrimSpace(device)
+}
+
+// What a killed process left mounted is removed with the next disk, its limit too; what belongs to one that runs is
+// not.
+func TestMake_RemovesWhatWasLeftBehind(t *testing.T) {
+	dir := possible(t, false)
 	mine, err := Make(t.Context(), dir, Options{Bytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
+	}
+	device := killedMaker(t, dir)
+	left, err := filepath.Glob(filepath.Join(dir, prefix+"*"))
+	if err != nil || len(left) != 4 {
+		t.Fatalf("%q, %v; want folder and file of two disks", left, err)
 	}
 	other, err := Make(t.Context(), dir, Options{Bytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("%s is still there: %v", left, err)
+	for _, path := range left {
+		if _, err := os.Stat(path); os.IsNotExist(err) != !strings.HasPrefix(path, mine.Dir) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if limit := limitOf(device); limit != "" {
+		t.Errorf("its device keeps a limit of %s for the next one", limit)
 	}
 	for _, d := range []*Disk{mine, other} {
 		if _, err := os.Stat(d.file); err != nil {

@@ -67,21 +67,49 @@ func refuseNoDisks(b site.Bench) error {
 type apartDisks struct {
 	clusters *cluster.Store
 	further  []string
+	made     []*loopdisk.Disk // with a limit while documents are posted
 }
 
-// open those that --disks names, or make some with a limit of their own.
+// post documents on a copy of a base. Copying and warming up take no part in the turn: disks of our own have their limit
+// only then.
+func (d *apartDisks) post(ctx context.Context, c *cluster.Cluster, base string, turn time.Duration,
+	n int) (f trial.Figures, err error) {
+	w, err := openOnCopy(ctx, c, base)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := site.Admin(ctx, c, "", "CHECKPOINT"); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.limit(0)) }()
+	if err := d.limit(c19Writes); err != nil {
+		return nil, err
+	}
+	return w.turn(turn, documentRate)(ctx, n)
+}
+
+func (d *apartDisks) limit(perS int) (err error) {
+	for _, disk := range d.made {
+		err = errors.Join(err, disk.Limit(perS))
+	}
+	return err
+}
+
+// open those that --disks names, or make some.
 func (d *apartDisks) open(ctx context.Context, b site.Bench, r *trial.Record) error {
 	d.clusters, d.further = b.Clusters, b.Disks
 	if len(b.Disks) > 0 {
 		return nil
 	}
-	d.further = nil
+	d.further, d.made = nil, nil
 	for n := range 1 + c19Disks {
-		disk, err := loopdisk.Make(ctx, dirs.State(), loopdisk.Options{Bytes: c19Bytes, WritesPerS: c19Writes})
+		disk, err := loopdisk.Make(ctx, dirs.State(), loopdisk.Options{Bytes: c19Bytes})
 		if err != nil {
 			return err
 		}
 		r.AtEnd(disk.Remove)
+		d.made = append(d.made, disk)
 		if n == 0 {
 			d.clusters = cluster.Open(filepath.Join(disk.Dir, "state"))
 			continue
@@ -111,7 +139,7 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 				}
 				return func(ctx context.Context, n int) (f trial.Figures, err error) {
 					err = own.Running(ctx, cluster.StartOptions{}, func(c *cluster.Cluster) error {
-						f, err = postOnCopy(ctx, c, base.Name, part.Turn, n)
+						f, err = disks.post(ctx, c, base.Name, part.Turn, n)
 						return err
 					})
 					return f, err

@@ -152,18 +152,27 @@ const copiedBase = "turn_copy"
 // postOnCopy posts documents on a fresh copy of a base.
 func postOnCopy(ctx context.Context, c *cluster.Cluster, base string, turn time.Duration, n int) (f trial.Figures,
 	err error) {
+	w, err := openOnCopy(ctx, c, base)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	return w.turn(turn, documentRate)(ctx, n)
+}
+
+// openOnCopy is a worker on a fresh copy of a base, warmed up.
+func openOnCopy(ctx context.Context, c *cluster.Cluster, base string) (w *postingWorker, err error) {
 	if err := postgres.With(ctx, c.DSN("").Secret(), func(conn *pgx.Conn) error {
 		return postgres.CopyDatabase(ctx, conn, base, copiedBase)
 	}); err != nil {
 		return nil, fmt.Errorf("copy the base: %w", err)
 	}
-	w, err := openPosting(ctx, c.DSN(copiedBase).Secret(), classic, site.NewAccounts())
-	if err != nil {
+	if w, err = openPosting(ctx, c.DSN(copiedBase).Secret(), classic, site.NewAccounts()); err != nil {
 		return nil, err
 	}
-	defer w.close()
 	if err := w.Warm(ctx); err != nil {
+		w.close()
 		return nil, err
 	}
-	return w.turn(turn, documentRate)(ctx, n)
+	return w, nil
 }
