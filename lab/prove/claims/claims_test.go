@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -303,4 +305,66 @@ func TestHere_KnowsThisMachine(t *testing.T) {
 	if m.Cores < 1 || m.MemoryBytes < 1<<20 || m.Kernel == "" || m.CPU == "" {
 		t.Errorf("this machine is %+v, want all parts", m)
 	}
+}
+
+// The page of claims adds up: each claim has one verdict, the tally and README count them, and an experiment that is
+// another one by now has none from its old figures.
+func TestThePageOfClaimsAddsUp(t *testing.T) {
+	page, readme := document(t, "docs/bench/claims.md"), document(t, "README.md")
+	verdicts, tally := map[string]string{}, map[string]int{}
+	judge := func(id, verdict string) {
+		if before, twice := verdicts[id]; twice {
+			t.Errorf("%s is %s, and %s", id, before, verdict)
+		}
+		verdicts[id] = verdict
+		tally[verdict]++
+	}
+	word := regexp.MustCompile(`^\**(confirmed|in direction|small scale|refuted|inconclusive|not run)`)
+	for _, row := range regexp.MustCompile(`(?m)^\| (C\d\d) [^|]*\| ([^|]*)\|([^|\n]*\|)?`).FindAllStringSubmatch(page, -1) {
+		if found := word.FindStringSubmatch(row[2]); found != nil {
+			judge(row[1], found[1])
+		} else if row[3] == "" {
+			judge(row[1], "cannot be had here")
+		}
+	}
+	left, _, _ := strings.Cut(page[strings.Index(page, "Without figures here: "):], "\n\n")
+	for _, id := range regexp.MustCompile(`C\d\d`).FindAllString(left, -1) {
+		judge(id, "not run")
+	}
+	for _, c := range claims.All() {
+		if verdicts[c.ID] == "" {
+			t.Errorf("%s has no verdict", c.ID)
+		}
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z ]+) \| *\d* *\| (\d+)`).FindAllStringSubmatch(page, -1) {
+		if n := strconv.Itoa(tally[row[1]]); n != row[2] {
+			t.Errorf("the tally has %s %s, its table %s", row[2], row[1], n)
+		}
+	}
+	mended := page[strings.Index(page, "| claim | was | is |"):]
+	mended, _, _ = strings.Cut(mended, "\n\n")
+	for _, row := range regexp.MustCompile(`(?m)^\| (C\d\d) \|`).FindAllStringSubmatch(mended, -1) {
+		if v := verdicts[row[1]]; v != "not run" {
+			t.Errorf("the experiment of %s is another one now, and its verdict is %s", row[1], v)
+		}
+	}
+	said := strings.Join(strings.Fields(readme), " ")
+	for _, one := range []string{fmt.Sprintf("Of the %d claims", len(verdicts)),
+		fmt.Sprintf("confirm %d,", tally["confirmed"]), fmt.Sprintf("show %d at a small scale", tally["small scale"]),
+		fmt.Sprintf("and %d in the claimed direction", tally["in direction"]),
+		fmt.Sprintf("leave %d open", tally["inconclusive"]), fmt.Sprintf("%d have an experiment", tally["not run"]),
+		fmt.Sprintf("%d cannot be had", tally["cannot be had here"])} {
+		if !strings.Contains(said, one) {
+			t.Errorf("README does not say %q", one)
+		}
+	}
+}
+
+func document(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
