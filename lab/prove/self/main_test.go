@@ -1,18 +1,14 @@
 package self_test
 
 import (
-	"os"
 	"testing"
 
-	"plimsoll/cmd/plimsoll/cli"
 	"plimsoll/ground/postgres/cluster/clustertest"
-	"plimsoll/lab/run/worker/workertest"
 	"plimsoll/test/leak"
+	"plimsoll/test/program"
 )
 
 func TestMain(m *testing.M) {
-	workertest.BecomeProgram(func() int {
-		return cli.Exec(cli.Interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	})
+	program.Become()
 	leak.Main(clustertest.Runner(m))
 }

@@ -37,21 +37,8 @@ const (
 	c02DiskShare = 0.7
 )
 
-// c02ScaleOf the larger base: as many documents as asked for, or with --full half of the report's, or as many as
-// fit on the disk.
-func c02ScaleOf(b site.Bench) float64 {
-	switch {
-	case b.Documents != 0:
-		return float64(b.Documents) / float64(fill.ReportedTotal())
-	case b.Full:
-		facts, err := site.Machine()
-		if err != nil {
-			return c02Scale
-		}
-		return min(c02Full, fill.ScaleOf(int64(float64(facts.DiskFreeBytes)*c02DiskShare)))
-	}
-	return c02Scale
-}
+// c02ScaleOf the larger base, of which nobody makes copies.
+func c02ScaleOf(b site.Bench) float64 { return b.ScaleWithin(c02DiskShare, c02Scale, c02Full) }
 
 func refuseSmallBase(b site.Bench) error {
 	if scale := c02ScaleOf(b); scale < c02ScaleMin {

@@ -29,8 +29,11 @@ func TestC02_ScaleIsWhatWasAskedForOrWhatTheDiskTakes(t *testing.T) {
 	if got := c02ScaleOf(site.Bench{Documents: fill.ReportedTotal() / 20}); got < 0.0499 || got > 0.0501 {
 		t.Errorf("scale %g, want 0.05", got)
 	}
-	if got := c02ScaleOf(site.Bench{Full: true}); got <= 0 || got > 1 {
-		t.Errorf("full scale %g, want more than 0 and at most 1", got)
+	if got := c02ScaleOf(site.Bench{Full: true}); got < c02Scale || got > c02Full {
+		t.Errorf("full scale %g, want %g to %g", got, c02Scale, c02Full)
+	}
+	if got := c02ScaleOf(site.Bench{}); got != c02Scale {
+		t.Errorf("usual scale %g, want %g", got, c02Scale)
 	}
 	if _, err := e.Run(t.Context(), site.Bench{Documents: 5000}); problem.ClassOf(err) != problem.Usage ||
 		!strings.Contains(problem.HintOf(err), "--documents") {

@@ -85,23 +85,23 @@ func (b Bench) Load(ctx context.Context, r *system.Rig, title string) (run.Optio
 	}, err
 }
 
-// BaseScale of a base of the experiment's own: that of --documents, that of --full, or the usual one.
-func (b Bench) BaseScale(usual, full float64) float64 {
+// copiedShare of the free disk is what a base may take that is copied, and whose log comes on top.
+const copiedShare = 0.25
+
+// BaseScale of a base of the experiment's own, of which it makes copies: that of --documents, that of --full, or the
+// usual one.
+func (b Bench) BaseScale(usual, full float64) float64 { return b.ScaleWithin(copiedShare, usual, full) }
+
+// ScaleWithin is the scale of --documents, or with --full what fits into a share of the free disk, or the usual one.
+func (b Bench) ScaleWithin(share, usual, full float64) float64 {
 	switch {
 	case b.Documents != 0:
-		reported := 0
-		for _, n := range fill.Reported() {
-			reported += n
-		}
-		return float64(b.Documents) / float64(reported)
+		return float64(b.Documents) / float64(fill.ReportedTotal())
 	case b.Full:
-		return fitting(full, usual)
+		return fitting(share, usual, full)
 	}
 	return usual
 }
-
-// fittingShare of the free disk is what a base may take: it is copied, and what is written to the log comes on top.
-const fittingShare = 0.25
 
 // Machine reads this one's facts, with the disk on which bases lie: that of the state folder, which may not be there
 // yet.
@@ -115,13 +115,13 @@ func Machine() (machine.Facts, error) {
 	return machine.Read(dir)
 }
 
-// fitting is as much of a scale as the disk has room for, and no less than the usual one.
-func fitting(scale, usual float64) float64 {
+// fitting is as much of the full scale as a share of the free disk has room for, and no less than the usual one.
+func fitting(share, usual, full float64) float64 {
 	facts, err := Machine()
 	if err != nil {
 		return usual
 	}
-	return max(usual, min(scale, fill.ScaleOf(int64(float64(facts.DiskFreeBytes)*fittingShare))))
+	return max(usual, min(full, fill.ScaleOf(int64(float64(facts.DiskFreeBytes)*share))))
 }
 
 // TurnsOf is the criterion that turns are long enough for a verdict.
