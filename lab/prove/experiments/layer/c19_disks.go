@@ -154,7 +154,7 @@ func separateDisks(b site.Bench, _ *site.Site) trial.Trial {
 		trial.Spread{Of: trial.At(oneDisk.name, documentRate), Format: "%.1f"}, against(tempApart, documentRate),
 		against(tempApart, site.P99Time), against(allApart, documentRate), against(allApart, site.P99Time))}
 	further, whose := c19Disks, fmt.Sprintf("made by the experiment as files on loop devices, each with a limit of %d "+
-		"writes a second, as of one with platters, that of the data too", c19Writes)
+		"writes a second while documents are posted, as of one with platters, that of the data too", c19Writes)
 	if len(b.Disks) > 0 {
 		further, whose = furtherDisks(b.Disks), "given by --disks"
 	}
