@@ -96,6 +96,8 @@ func TestPath_ATurnWhoseDelayIsNotTrueIsMadeAgain(t *testing.T) {
 // The documents of the experiments are posted by a worker of the shape asked for, each user under an account of its
 // own.
 func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
+	defer func(usual int) { site.Warmings = usual }(site.Warmings)
+	site.Warmings = 1
 	dsn := sitetest.FilledDatabase(t)
 	db, err := database.Open(t.Context(), dsn, database.Options{})
 	if err != nil {
@@ -125,6 +127,7 @@ func TestDocumentsAreWrittenInTheShapeAskedFor(t *testing.T) {
 		t.Fatal(openErr)
 	}
 	defer o.close()
+	o.Operations = o.Operations[:1]
 	if warmErr := o.Warm(t.Context()); warmErr != nil {
 		t.Fatal(warmErr)
 	}

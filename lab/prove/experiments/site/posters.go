@@ -13,9 +13,10 @@ import (
 	"plimsoll/erp/operations"
 )
 
+// Warmings is how often each user carries out each operation before it is measured. Tests need one.
+var Warmings = 3
+
 const (
-	// documentWarmings is how often each user carries out each operation before it is measured.
-	documentWarmings = 3
 	// warmSeed differs from the seeds of all turns: the same random numbers would give the same idempotency keys.
 	warmSeed = 1 << 32
 	// workerSeed is the bit from which a worker's number stands in its seeds.
@@ -105,7 +106,7 @@ func (a *Accounts) LogIn(ctx context.Context, base string, users int) (*Posters,
 // Warm up: each user carries out each operation some times.
 func (p *Posters) Warm(ctx context.Context) error {
 	return AllAtOnce(len(p.sessions), func(n int) error {
-		for round := range documentWarmings {
+		for round := range Warmings {
 			for i, op := range p.Operations {
 				rng := rand.New(rand.NewPCG(p.seed+warmSeed+uint64(round), uint64(i)))
 				if err := p.do(ctx, n, op, rng); err != nil {

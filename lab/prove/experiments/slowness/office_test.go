@@ -33,6 +33,8 @@ func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	if why := delay.Impossible(); why != "" {
 		t.Skipf("NOT TESTED: cannot be had here, because %s", why)
 	}
+	defer func(usual int) { site.Warmings = usual }(site.Warmings)
+	site.Warmings = 1
 	const slow = 2 * time.Millisecond
 	b := site.Bench{Serve: sitetest.Program(t), Engine: clustertest.Engine(), Clusters: cluster.Open(clustertest.State(t))}
 	o := newOffice(b, slow)
