@@ -1,9 +1,12 @@
 package diagnose
 
 import (
+	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -144,8 +147,18 @@ func (w *hostWatch) roundTrips(c waits.Census) {
 	if c.Remote == 0 {
 		return
 	}
-	trips, err := sockets.RoundTrips(c.Port)
-	if w.tripsErr = err; len(trips) > 0 {
+	all, err := sockets.RoundTrips(c.Port)
+	w.tripsErr = err
+	var trips []time.Duration
+	for _, from := range c.From {
+		address, port, _ := strings.Cut(from, " ")
+		if client, err := netip.ParseAddrPort(net.JoinHostPort(address, port)); err == nil {
+			if trip, known := all[client]; known {
+				trips = append(trips, trip)
+			}
+		}
+	}
+	if len(trips) > 0 {
 		w.trips = trips
 	}
 }

@@ -21,7 +21,8 @@ const (
 	infoAttribute = 2  // INET_DIAG_INFO: tcp_info
 	established   = 1  // TCP_ESTABLISHED
 
-	ownAt, peerAt = 8, 24 // addresses in inet_diag_msg
+	peerPortAt    = 6     // in inet_diag_msg
+	ownAt, peerAt = 8, 24 // addresses there
 
 	// minRTTAt is where tcp_info has the shortest round trip, in microseconds.
 	minRTTAt = int(unsafe.Offsetof(unix.TCPInfo{}.Min_rtt))
@@ -29,10 +30,11 @@ const (
 	patience = time.Second
 )
 
-// RoundTrips to clients on other machines that are connected to a port of this one: for each connection the shortest of
-// the last five minutes (tcp_min_rtt_wlen). The kernel takes the time until what it sends is acknowledged. Where the
-// client acknowledges with its next statement, its own time is in it: the shortest has least of that.
-func RoundTrips(port int) (all []time.Duration, err error) {
+// RoundTrips to clients on other machines that are connected to a port of this one, by the client's end: for each
+// connection the shortest of the last five minutes (tcp_min_rtt_wlen). The kernel takes the time until what it sends is
+// acknowledged. Where the client acknowledges with its next statement, its own time is in it: the shortest has least of
+// that. Servers that listen on other addresses may have the same port: whose client it is knows the server.
+func RoundTrips(port int) (all map[netip.AddrPort]time.Duration, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("ask the kernel for connections: %w", err)
@@ -42,15 +44,14 @@ func RoundTrips(port int) (all []time.Duration, err error) {
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
 		return nil, fmt.Errorf("ask the kernel for connections: %w", err)
 	}
+	all = map[netip.AddrPort]time.Duration{}
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		if err := unix.Sendto(fd, request(family, port), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 			return nil, fmt.Errorf("ask the kernel for connections: %w", err)
 		}
-		some, err := answers(fd)
-		if err != nil {
+		if err := answers(fd, all); err != nil {
 			return nil, fmt.Errorf("read the kernel's connections: %w", err)
 		}
-		all = append(all, some...)
 	}
 	return all, nil
 }
@@ -68,7 +69,7 @@ func request(family byte, port int) []byte {
 	return b
 }
 
-func answers(fd int) (all []time.Duration, err error) {
+func answers(fd int, all map[netip.AddrPort]time.Duration) error {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, _, err := unix.Recvfrom(fd, buffer, 0)
@@ -76,24 +77,24 @@ func answers(fd int) (all []time.Duration, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		messages, err := syscall.ParseNetlinkMessage(buffer[:n])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, m := range messages {
 			switch m.Header.Type {
 			case unix.NLMSG_DONE:
-				return all, nil
+				return nil
 			case unix.NLMSG_ERROR:
 				if len(m.Data) >= 4 {
-					return nil, unix.Errno(-int32(binary.NativeEndian.Uint32(m.Data)))
+					return unix.Errno(-int32(binary.NativeEndian.Uint32(m.Data)))
 				}
-				return nil, errors.New("the kernel refuses")
+				return errors.New("the kernel refuses")
 			}
 			if took, ok := shortest(m.Data); ok {
-				all = append(all, took)
+				all[peer(m.Data)] = took
 			}
 		}
 	}
@@ -120,8 +121,13 @@ func shortest(b []byte) (time.Duration, bool) {
 
 // elsewhere is the client's end of a connection.
 func elsewhere(b []byte) bool {
-	own, peer := address(b[0], b[ownAt:]), address(b[0], b[peerAt:])
-	return own != peer && !peer.IsLoopback()
+	here, there := address(b[0], b[ownAt:]), address(b[0], b[peerAt:])
+	return here != there && !there.IsLoopback()
+}
+
+// peer is the client's end.
+func peer(b []byte) netip.AddrPort {
+	return netip.AddrPortFrom(address(b[0], b[peerAt:]), binary.BigEndian.Uint16(b[peerPortAt:]))
 }
 
 func address(family byte, b []byte) netip.Addr {

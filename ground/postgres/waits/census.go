@@ -16,6 +16,8 @@ type Census struct {
 	AllAllowed int // max_connections
 	Remote     int // of clients on other machines
 	Port       int // of the server
+	// From where clients of other machines are connected, as ADDRESS PORT.
+	From []string
 	// Own are those of this database.
 	Own      []int
 	Database string
@@ -59,7 +61,7 @@ var censusSQL string
 
 // TakeCensus counts all but this connection and one application.
 func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
-	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote, &c.Port,
+	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote, &c.From, &c.Port,
 		&c.Own, &c.Database, &c.Talking, &c.Background, &c.Users)
 	if err != nil {
 		err = fmt.Errorf("count the sessions: %w", err)

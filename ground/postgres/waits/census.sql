@@ -2,8 +2,8 @@
 -- are of this database, and how many of the idle ones began to idle a moment ago; the server's other processes; and
 -- who has how many of the client processes, with the age of the oldest transaction.
 WITH a AS MATERIALIZED (
-    SELECT pid, datname, usename, application_name, client_addr, backend_type, state, state_change, wait_event_type,
-        wait_event,
+    SELECT pid, datname, usename, application_name, client_addr, client_port, backend_type, state, state_change,
+        wait_event_type, wait_event,
         CASE WHEN backend_type = 'autovacuum worker' THEN left(query, 200) END AS query, xact_start
     FROM pg_stat_activity WHERE pid <> pg_backend_pid()
 ), c AS (
@@ -12,7 +12,8 @@ WITH a AS MATERIALIZED (
 SELECT coalesce(array_agg(pid), '{}'), count(*)::int, count(*) FILTER (WHERE state = 'idle')::int,
     current_setting('max_connections')::int,
     count(*) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1'))::int,
-    current_setting('port')::int,
+    coalesce(array_agg(host(client_addr) || ' ' || client_port) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR
+        client_addr = '::1')), '{}'), current_setting('port')::int,
     coalesce(array_agg(pid) FILTER (WHERE datname = current_database()), '{}'), current_database(),
     count(*) FILTER (WHERE state = 'idle' AND clock_timestamp() - state_change < '100ms')::int,
     coalesce((SELECT jsonb_agg(jsonb_build_object('pid', pid, 'kind', backend_type, 'database', coalesce(datname, ''),

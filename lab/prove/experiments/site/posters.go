@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -108,14 +109,31 @@ func (p *Posters) Warm(ctx context.Context) error {
 	return AllAtOnce(len(p.sessions), func(n int) error {
 		for round := range Warmings {
 			for i, op := range p.Operations {
-				rng := rand.New(rand.NewPCG(p.seed+warmSeed+uint64(round), uint64(i)))
-				if err := p.do(ctx, n, op, rng); err != nil {
+				if err := p.warm(ctx, n, op, uint64(round), uint64(i)); err != nil {
 					return fmt.Errorf("warm up: %w", err)
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// warmTries of an operation that an overloaded worker refuses: all users begin at once, with nothing warm.
+const warmTries = 60
+
+func (p *Posters) warm(ctx context.Context, user int, op operations.Operation, round, number uint64) error {
+	for try := 1; ; try++ {
+		err := p.do(ctx, user, op, rand.New(rand.NewPCG(p.seed+warmSeed+round, number)))
+		var overload *client.Overload
+		if !errors.As(err, &overload) || try == warmTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(overload.RetryAfter):
+		}
+	}
 }
 
 func (p *Posters) do(ctx context.Context, user int, op operations.Operation, rng *rand.Rand) error {

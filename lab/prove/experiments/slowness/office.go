@@ -162,7 +162,7 @@ func newDesk(ctx context.Context, b site.Bench, dsn string, a arrangement, atEnd
 
 // beforeTheEnd of the load a diagnosis is over: its process begins later than the load, and what it watches without one
 // is an idle machine.
-func beforeTheEnd(length time.Duration) time.Duration { return length * 4 / 5 }
+func beforeTheEnd(length time.Duration) time.Duration { return max(time.Second, length*4/5) }
 
 // diagnosed is what 'plimsoll diagnose' says of the server, in a process of its own as a person has it: it knows
 // nothing of the experiment, and the load is that of others.
