@@ -46,7 +46,8 @@ func RoundTrips(port int) (all map[netip.AddrPort]time.Duration, err error) {
 	}
 	all = map[netip.AddrPort]time.Duration{}
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := unix.Sendto(fd, request(family, port), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		kernel := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
+		if err := unix.Sendto(fd, request(family, port), 0, kernel); err != nil {
 			return nil, fmt.Errorf("ask the kernel for connections: %w", err)
 		}
 		if err := answers(fd, all); err != nil {

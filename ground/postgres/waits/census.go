@@ -61,8 +61,8 @@ var censusSQL string
 
 // TakeCensus counts all but this connection and one application.
 func TakeCensus(ctx context.Context, conn *pgx.Conn, without string) (c Census, err error) {
-	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote, &c.From, &c.Port,
-		&c.Own, &c.Database, &c.Talking, &c.Background, &c.Users)
+	err = conn.QueryRow(ctx, censusSQL, without).Scan(&c.PIDs, &c.All, &c.Idle, &c.AllAllowed, &c.Remote, &c.From,
+		&c.Port, &c.Own, &c.Database, &c.Talking, &c.Background, &c.Users)
 	if err != nil {
 		err = fmt.Errorf("count the sessions: %w", err)
 	}

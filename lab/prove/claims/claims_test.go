@@ -320,7 +320,8 @@ func TestThePageOfClaimsAddsUp(t *testing.T) {
 		tally[verdict]++
 	}
 	word := regexp.MustCompile(`^\**(confirmed|in direction|small scale|refuted|inconclusive|not run)`)
-	for _, row := range regexp.MustCompile(`(?m)^\| (C\d\d) [^|]*\| ([^|]*)\|([^|\n]*\|)?`).FindAllStringSubmatch(page, -1) {
+	rows := regexp.MustCompile(`(?m)^\| (C\d\d) [^|]*\| ([^|]*)\|([^|\n]*\|)?`)
+	for _, row := range rows.FindAllStringSubmatch(page, -1) {
 		if found := word.FindStringSubmatch(row[2]); found != nil {
 			judge(row[1], found[1])
 		} else if row[3] == "" {

@@ -70,8 +70,8 @@ type apartDisks struct {
 	made     []*loopdisk.Disk // with a limit while documents are posted
 }
 
-// post documents on a copy of a base. Copying and warming up take no part in the turn: disks of our own have their limit
-// only then.
+// post documents on a copy of a base. Copying and warming up take no part in the turn: disks of our own have their
+// limit only then.
 func (d *apartDisks) post(ctx context.Context, c *cluster.Cluster, base string, turn time.Duration,
 	n int) (f trial.Figures, err error) {
 	w, err := openOnCopy(ctx, c, base)

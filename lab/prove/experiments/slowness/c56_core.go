@@ -36,8 +36,8 @@ const (
 	coreThink   = 200 * time.Millisecond
 	// formBytes of a value that a form keeps in its session; the worker checks and stores it.
 	formBytes = 100_000
-	// formsBeyond what one thread can do do the others ask for: two can. As they wait for their answers they ask for less
-	// where it is slow: with 1.2 a thread is busy 88 % of the time (formsBusy), and no core is filled.
+	// formsBeyond what one thread can do do the others ask for: two can. As they wait for their answers they ask for
+	// less where it is slow: with 1.2 a thread is busy 88 % of the time (formsBusy), and no core is filled.
 	formsBeyond = 1.8
 	formsAsking = 3 * time.Second
 )
@@ -131,8 +131,8 @@ func (d *desk) beside(ctx context.Context, forms *forms, pace *formPace, length 
 	return f, nil
 }
 
-// formsBusy is how busy a thread is of which so many users ask for so many times what it can do, each thinking before the
-// next request: 1 - p0 of the queue M/M/1//N (machine interference).
+// formsBusy is how busy a thread is of which so many users ask for so many times what it can do, each thinking before
+// the next request: 1 - p0 of the queue M/M/1//N (machine interference).
 func formsBusy(users int, beyond float64) float64 {
 	waiting, all := 1.0, 0.0 // of none at the thread, and of all numbers
 	for there := range users + 1 {

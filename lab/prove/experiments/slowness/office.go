@@ -94,7 +94,8 @@ func (o *office) begin(ctx context.Context, atEnd func(func() error)) error {
 }
 
 // openNetworks in which the server listens.
-func (o *office) openNetworks(own *site.OwnCluster, atEnd func(func() error)) (options cluster.StartOptions, err error) {
+func (o *office) openNetworks(own *site.OwnCluster, atEnd func(func() error)) (options cluster.StartOptions,
+	err error) {
 	if len(o.delays) == 0 {
 		return options, nil
 	}

@@ -27,8 +27,8 @@ func ended(t *testing.T) func(func() error) {
 	return func(end func() error) { ends = append(ends, end) }
 }
 
-// A desk apart reaches its database through the network alone, each round trip after the delay. A diagnosis of a process
-// of its own names the network by what the kernel measures of the connections, though all share this machine.
+// A desk apart reaches its database through the network alone, each round trip after the delay. A diagnosis of a
+// process of its own names the network by what the kernel measures of the connections, though all share this machine.
 func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	if why := delay.Impossible(); why != "" {
 		t.Skipf("NOT TESTED: cannot be had here, because %s", why)
@@ -36,7 +36,8 @@ func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	defer func(usual int) { site.Warmings = usual }(site.Warmings)
 	site.Warmings = 1
 	const slow = 2 * time.Millisecond
-	b := site.Bench{Serve: sitetest.Program(t), Engine: clustertest.Engine(), Clusters: cluster.Open(clustertest.State(t))}
+	b := site.Bench{Serve: sitetest.Program(t), Engine: clustertest.Engine(),
+		Clusters: cluster.Open(clustertest.State(t))}
 	o := newOffice(b, slow)
 	o.scale = fill.ScaleMin
 	atEnd := ended(t)
