@@ -162,7 +162,8 @@ func officeCondition(think time.Duration) claims.Condition {
 func networkCondition() claims.Condition {
 	return claims.Condition{Name: "network", Text: fmt.Sprintf("the worker is in a network namespace of its own, "+
 		"whose link of two tun devices holds each packet back: to the database it is another machine; slow "+
-		"means that a round trip takes %s longer (report: without a figure). Users reach the worker without the delay", officeDelay)}
+		"means that a round trip takes %s longer (report: without a figure). Users reach the worker without the "+
+		"delay", officeDelay)}
 }
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
