@@ -55,6 +55,17 @@ sub spread
 	return $session;
 }
 
+# Until the server has noticed that a backend was killed, it still answers.
+sub kill_backend
+{
+	my ($session, $pid) = @_;
+	my $logged = -s $node->logfile;
+	kill 'KILL', $pid;
+	eval { $session->quit };
+	$node->wait_for_log(qr/all server processes terminated; reinitializing/, $logged);
+	$node->poll_query_until('postgres', 'SELECT true');
+}
+
 sub leave
 {
 	my ($session, $pid) = @_;
@@ -117,9 +128,7 @@ foreach my $victim ('backend', 'postmaster')
 	$pid = pid_of($session);
 	if ($victim eq 'backend')
 	{
-		kill 'KILL', $pid;
-		eval { $session->quit };
-		$node->poll_query_until('postgres', 'SELECT true');
+		kill_backend($session, $pid);
 	}
 	else
 	{
@@ -180,9 +189,7 @@ $node->reload;
 $node->poll_query_until('postgres',
 	q{SELECT current_setting('remove_temp_files_after_crash') = 'off'});
 $session = spread(session());
-kill 'KILL', pid_of($session);
-eval { $session->quit };
-$node->poll_query_until('postgres', 'SELECT true');
+kill_backend($session, pid_of($session));
 cmp_ok(scalar(temp_files()), '>', 0, 'a crash leaves files if told so');
 my @sessions;
 foreach (1 .. 15)

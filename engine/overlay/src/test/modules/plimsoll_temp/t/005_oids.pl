@@ -165,6 +165,8 @@ $killed->query_safe($create);
 my $pid = $killed->query_safe('SELECT pg_backend_pid()');
 kill 'KILL', $pid or die "no process $pid";
 eval { $killed->quit };
+# Until the server has noticed, it still answers.
+$node->wait_for_log(qr/all server processes terminated; reinitializing/);
 $node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
 is(rows_held(), '0', 'nothing is held after a crash');
 
