@@ -21,7 +21,7 @@ END $$;
 CREATE TRIGGER {~check_line} BEFORE INSERT ON {lines} FOR EACH ROW EXECUTE FUNCTION {check_line}();
 
 -- fault policy-for-each-row
--- does: row-level security asks a function for each row that is read
+-- does: row-level security asks a function for each row that is read, though the answer is the same for all
 -- from: PostgreSQL's documentation on row security policies; advice of providers to wrap such calls in a SELECT
 -- standby
 -- draw days: 5 20
@@ -33,16 +33,15 @@ CREATE TRIGGER {~check_line} BEFORE INSERT ON {lines} FOR EACH ROW EXECUTE FUNCT
 \set day random(1, 900)
 SELECT count(*), sum({orders.total}) FROM {orders} WHERE {orders.day} BETWEEN :day AND :day + {#days};
 -- plant
-CREATE FUNCTION {may_see}(who int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION {first_to_see}() RETURNS int LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN EXISTS (SELECT FROM {customers} WHERE {customers.id} = who AND {customers.region} >= 0);
+    RETURN (SELECT min({customers.id}) FROM {customers} WHERE {customers.region} >= 0);
 END $$;
-CREATE POLICY {~own_rows} ON {orders} USING ({may_see}({orders.customer})) WITH CHECK (true);
+CREATE POLICY {~own_rows} ON {orders} USING ({orders.customer} >= {first_to_see}()) WITH CHECK (true);
 ALTER TABLE {orders} ENABLE ROW LEVEL SECURITY;
 -- cure
 DROP POLICY {~own_rows} ON {orders};
-CREATE POLICY {~own_rows} ON {orders} USING (EXISTS (SELECT FROM {customers} WHERE {customers.id} =
-    {orders}.{orders.customer} AND {customers.region} >= 0)) WITH CHECK (true);
+CREATE POLICY {~own_rows} ON {orders} USING ({orders.customer} >= (SELECT {first_to_see}())) WITH CHECK (true);
 
 -- fault function-for-each-row
 -- does: a join became a call of a function for each row
