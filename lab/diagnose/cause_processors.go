@@ -186,7 +186,7 @@ var stolen = cause{
 	},
 }
 
-// fullCoreNote: one process fills one core while the machine looks idle.
+// fullCoreNote: one process keeps one core full while the machine looks idle.
 var fullCoreNote = cause{
 	name: "one-core-filled",
 	find: func(m *measured) (*Finding, string) {
@@ -201,12 +201,14 @@ var fullCoreNote = cause{
 			place = "of the database"
 		}
 		return &Finding{
-			Title: fmt.Sprintf("One process fills %.1f cores: %s (%d), %s", m.host.Full.Cores, m.host.Full.Name,
-				m.host.Full.PID, place),
+			Title: fmt.Sprintf("Process %s (%d), %s, keeps one core full", m.host.Full.Name, m.host.Full.PID, place),
 			Mechanism: "A single thread cannot use more than one core, while the machine as a whole looks idle. " +
 				"Whatever waits for that thread waits for that core.",
-			Evidence: []string{fmt.Sprintf("all cores together are busy %s", share(m.host.Busy))},
-			Excluded: []string{},
+			Evidence: []string{
+				fmt.Sprintf("it uses %.2f cores, and waits for a processor another %s of the time", m.host.Full.Cores,
+					human.Percent(m.host.Full.Waited)),
+				fmt.Sprintf("all cores together are busy %s", share(m.host.Busy))},
+			Excluded: []string{"a program of several threads would use more than one core at times"},
 			Next:     []string{fmt.Sprintf("ps -o pid,comm,args -p %d", m.host.Full.PID)},
 		}, ""
 	},

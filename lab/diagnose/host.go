@@ -34,7 +34,7 @@ type Host struct {
 	Others *float64 `json:"others"` // share of all cores
 	// Who names the other processes, the busiest first.
 	Who []neighbours.Neighbour `json:"who"`
-	// Full is the process that fills one core, if there is one.
+	// Full is the process that keeps one core full, if there is one.
 	Full           *FullCore       `json:"full_core"`
 	Steal          *float64        `json:"steal"`           // share of all cores
 	Throttled      *float64        `json:"throttled"`       // share of the time
@@ -47,11 +47,12 @@ type Host struct {
 	RoundTripS *float64 `json:"client_round_trip_s"`
 }
 
-// FullCore is a process that fills one core.
+// FullCore is a process that keeps one core full.
 type FullCore struct {
 	Name     string  `json:"name"`
 	PID      int     `json:"pid"`
-	Cores    float64 `json:"cores"`
+	Cores    float64 `json:"cores"`  // used
+	Waited   float64 `json:"waited"` // threads of it that waited for a processor, on average
 	Database bool    `json:"of_the_database"`
 }
 
@@ -101,6 +102,9 @@ type pidUse struct {
 	name       string
 	database   bool
 	kind       string
+	schedule   *cpu.Schedule // as last seen, while it is busy
+	waited     time.Duration // for a processor
+	demands    []float64     // threads that ran or waited for a processor, of each second in which it was busy
 }
 
 // pidsMost is how many processes are followed; later ones on a larger machine are only counted together with all
@@ -135,7 +139,7 @@ func (w *hostWatch) read(c waits.Census) {
 			m.tree = &used
 		}
 		w.others.Look(m.at.Sub(w.began), everyone.Others(os.Getpid(), w.postmaster))
-		w.follow(everyone)
+		w.follow(everyone, m.at.Sub(w.last.at))
 	}
 	w.schedule(c.PIDs)
 	w.roundTrips(c)
@@ -163,7 +167,8 @@ func (w *hostWatch) roundTrips(c waits.Census) {
 	}
 }
 
-func (w *hostWatch) follow(everyone cpu.Everyone) {
+// follow adds up what each process used since the last reading.
+func (w *hostWatch) follow(everyone cpu.Everyone, since time.Duration) {
 	begins := len(w.used) == 0
 	outside, notOurs := everyone.Others(w.postmaster), everyone.Others(os.Getpid())
 	for pid, u := range everyone.Others() {
@@ -182,12 +187,48 @@ func (w *hostWatch) follow(everyone cpu.Everyone) {
 			}
 			w.used[pid] = p
 		}
-		p.used += max(0, u.Own-p.last)
+		used := max(0, u.Own-p.last)
+		p.used += used
 		p.last = u.Own
+		if !begins {
+			p.demand(pid, used, since)
+		}
 		if kind := w.kinds[pid]; kind != "" {
 			p.kind = kind
 		}
 	}
+}
+
+// demand adds how many threads of a busy process had work since the last reading.
+func (p *pidUse) demand(pid int, used, since time.Duration) {
+	if used.Seconds() < filledAtLeast.Value*since.Seconds() {
+		p.schedule = nil
+		return
+	}
+	now, err := cpu.ReadSchedule(pid)
+	if err != nil { // it has ended, or the kernel counts no waiting
+		p.demands = append(p.demands, used.Seconds()/since.Seconds())
+		return
+	}
+	if was := p.schedule; was != nil {
+		waited := max(0, now.Waited-was.Waited)
+		p.waited += waited
+		p.demands = append(p.demands, (max(0, now.Ran-was.Ran)+waited).Seconds()/since.Seconds())
+	}
+	p.schedule = &now
+}
+
+// full says whether the process keeps one core full: it had work for one thread nearly all the time, and for a second
+// one hardly ever.
+func (p *pidUse) full(length float64) bool {
+	one := 0
+	for _, threads := range p.demands {
+		if threads >= fullCore.Value && threads <= fullCoreMost.Value {
+			one++
+		}
+	}
+	return p.used.Seconds() >= filledAtLeast.Value*length && one > 0 &&
+		float64(one) >= fullCoreMostly.Value*float64(len(p.demands))
 }
 
 // schedule adds what the sessions' processes ran and waited. A new process started after the previous reading.
@@ -282,8 +323,8 @@ func (w *hostWatch) processors(h *Host, length float64) {
 	h.Usable = usable(w.postmaster, h.Cores)
 	for pid, p := range w.used {
 		cores := p.used.Seconds() / length
-		if cores >= fullCore.Value && (h.Full == nil || cores > h.Full.Cores) {
-			h.Full = &FullCore{nonEmpty(p.name, "?"), pid, cores, p.database}
+		if p.full(length) && (h.Full == nil || cores > h.Full.Cores) {
+			h.Full = &FullCore{nonEmpty(p.name, "?"), pid, cores, p.waited.Seconds() / length, p.database}
 		}
 	}
 }

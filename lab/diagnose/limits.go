@@ -21,7 +21,14 @@ var (
 	applicationPart = limit("part of one application's time", 0.2,
 		"twice the share of a problem: one application has fewer samples than all")
 	fullCore = limit("one core filled", 0.9,
-		"cores that one process uses; the rest is lost to interrupts and to the scheduler")
+		"threads of a process that run or wait for a processor in a second, on average; the rest is lost to interrupts "+
+			"and to the scheduler")
+	fullCoreMost = limit("one core filled, at most", 1.4,
+		"threads of that process: one that has handed its work to the next may wait beside it for a moment")
+	fullCoreMostly = limit("one core filled, how long", 0.8,
+		"share of the seconds; a program of several threads comes to one core's use in some of them by chance")
+	filledAtLeast = limit("one core filled, used", 0.7,
+		"cores; a process that gets less of its core has others in its way, which are named instead")
 	othersBusy = limit("processors taken by others", 0.25,
 		"share of all cores; half of one of two cores, beyond what daemons of a quiet machine use")
 	sharedPressure = limit("machine shared", 0.5,
