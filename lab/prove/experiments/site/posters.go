@@ -118,14 +118,21 @@ func (p *Posters) Warm(ctx context.Context) error {
 	})
 }
 
-// warmTries of an operation that an overloaded worker refuses: all users begin at once, with nothing warm.
-const warmTries = 60
+// triesMost of an operation that a worker refuses since it, its database or a lock is busy.
+const triesMost = 60
 
 func (p *Posters) warm(ctx context.Context, user int, op operations.Operation, round, number uint64) error {
+	return p.insist(ctx, user, op, func() *rand.Rand {
+		return rand.New(rand.NewPCG(p.seed+warmSeed+round, number))
+	})
+}
+
+// insist carries an operation out, again and again while the worker is too busy, as a user does.
+func (p *Posters) insist(ctx context.Context, user int, op operations.Operation, rng func() *rand.Rand) error {
 	for try := 1; ; try++ {
-		err := p.do(ctx, user, op, rand.New(rand.NewPCG(p.seed+warmSeed+round, number)))
+		err := p.do(ctx, user, op, rng())
 		var overload *client.Overload
-		if !errors.As(err, &overload) || try == warmTries {
+		if !errors.As(err, &overload) || try == triesMost {
 			return err
 		}
 		select {
@@ -140,7 +147,8 @@ func (p *Posters) do(ctx context.Context, user int, op operations.Operation, rng
 	return Do(ctx, p.accounts.client, p.sessions[user], op, rng)
 }
 
-// Play has every user work without pause for some time. It returns the latencies, sorted.
+// Play has every user work without pause for some time. It returns the latencies, sorted: of what a busy worker
+// refused, until it was done.
 func (p *Posters) Play(ctx context.Context, d time.Duration, seed uint64) ([]time.Duration, error) {
 	return p.PlayThinking(ctx, d, 0, seed)
 }
@@ -149,6 +157,8 @@ func (p *Posters) Play(ctx context.Context, d time.Duration, seed uint64) ([]tim
 func (p *Posters) PlayThinking(ctx context.Context, d, think time.Duration, seed uint64) ([]time.Duration, error) {
 	return Thinking(ctx, len(p.sessions), d, think, func(n int) func() error {
 		rng := rand.New(rand.NewPCG(p.seed+seed, uint64(n)))
-		return func() error { return p.do(ctx, n, p.Operations.Pick(rng), rng) }
+		return func() error {
+			return p.insist(ctx, n, p.Operations.Pick(rng), func() *rand.Rand { return rng })
+		}
 	})
 }
