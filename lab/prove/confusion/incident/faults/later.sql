@@ -1,9 +1,8 @@
-Incidents that were written when those of the other files had been played and answered: the unseen ones.
+Twenty incidents that were written when those of the other files had been played and answered; they are answered, too.
 
 -- fault text-search-without-a-stored-vector
 -- does: a release searches the text itself: each row's words are taken apart for each search
 -- from: PostgreSQL's documentation on text search, tables and indexes: a separate tsvector column
--- unseen
 -- standby
 -- draw notices: 1500 4000
 -- right: tsvector|text.search|(function|expression).*(column|index|row)|(existing|own) index
@@ -26,7 +25,6 @@ SELECT count(*) FROM {notices} WHERE to_tsvector('simple', body) @@ to_tsquery('
 -- fault regular-expression-on-every-row
 -- does: a search by address became one by a regular expression, whatever the case
 -- from: PostgreSQL's documentation on pattern matching: regular expressions and what they cost
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: regular expression|regex|pattern|wildcard|trigram|\blike\b
@@ -45,7 +43,6 @@ SELECT {customers.id} FROM {customers} WHERE {customers.email} ~* ('(^|[.+])' ||
 -- fault list-of-thousands-of-values
 -- does: a program reads the keys of a list first, and sends them all back as IN (…)
 -- from: PostgreSQL's mailing lists on IN lists of thousands of values
--- unseen
 -- standby
 -- draw listed: 1500 4000
 -- right: planning|pars(e|ing)|lists? of|\bIN\b.*(list|values)|long (list|text)|many (values|constants)
@@ -64,7 +61,6 @@ SELECT count(*), sum({orders.total}) FROM {orders} WHERE {orders.id} IN (3
 -- fault page-costs-of-a-role
 -- does: somebody set a role's cost of a random page to what a tape would need, so that indexes seem too dear
 -- from: PostgreSQL's documentation on random_page_cost and seq_page_cost
--- unseen
 -- standby
 -- draw cost: 4000 9000
 -- draw clients: 1 3
@@ -81,7 +77,6 @@ ALTER ROLE {role} IN DATABASE {database} SET random_page_cost = {#cost};
 -- fault subselect-for-each-row
 -- does: a running total is a subselect of each row, and reads all rows before it
 -- from: questions on running totals; PostgreSQL's tutorial on window functions
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: sub-?(quer|select|plan)|correlated|for each row|\bloops?\b|rows? (read|visited).*return
@@ -101,7 +96,6 @@ SELECT max(running) FROM (SELECT (SELECT sum(p.{orders.total}) FROM {orders} p W
 -- fault distinct-hides-a-product
 -- does: a condition of a join is missing, and DISTINCT hides the copies
 -- from: reports on DISTINCT that masks a product of two tables
--- unseen
 -- standby
 -- draw days: 2 5
 -- right: distinct|cartesian|cross (join|product)|(without|missing|no) (a |its )?(join )?condition|nested loop|product
@@ -123,7 +117,6 @@ SELECT DISTINCT o.{orders.state} FROM {orders} o, {customers} c WHERE o.{orders.
 -- fault rank-over-all-rows
 -- does: a page shows the place of one customer, and all are ranked for it
 -- from: PostgreSQL's documentation on window functions: conditions outside do not reach inside
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: window|\brank|row_number|\bover\b|\bsort(s|ed|ing)?\b
@@ -142,7 +135,6 @@ SELECT place FROM (SELECT {customers.id} AS who, rank() OVER (ORDER BY {customer
 -- fault tree-walked-from-the-root
 -- does: a recursive query walks the whole tree, and takes one branch of it afterwards
 -- from: PostgreSQL's documentation on WITH RECURSIVE
--- unseen
 -- standby
 -- draw parts: 4000 12000
 -- right: recursi|\bcte\b|\bwith\b (quer|clause)|\btree|hierarch
@@ -167,7 +159,6 @@ WITH RECURSIVE tree AS (SELECT id, id AS root FROM {parts} WHERE parent IS NULL 
 -- fault view-that-sums-everything
 -- does: a program reads one customer of a view that groups all orders before it joins
 -- from: PostgreSQL's mailing lists: conditions are not pushed through GROUP BY of a joined subquery
--- unseen
 -- standby
 -- draw clients: 1 2
 -- right: \bviews?\b|aggregat|\bgroup(s|ed|ing)?\b
@@ -190,7 +181,6 @@ SELECT total FROM {totals} WHERE mail = md5(:id::int::text) || '@shop.example';
 -- fault foreign-table-filtered-here
 -- does: a table moved to another database, and a condition that cannot be sent there fetches all of its rows
 -- from: PostgreSQL's documentation on postgres_fdw: only built-in functions and operators are sent
--- unseen
 -- direct
 -- library: postgres_fdw
 -- draw rows: 20000 60000
@@ -226,7 +216,6 @@ DROP ROLE {~reader};
 -- fault check-digit-in-a-loop
 -- does: a function of the application was made anew, and computes in a loop what was one expression
 -- from: PostgreSQL's documentation on PL/pgSQL: each expression is a query of its own
--- unseen
 -- standby
 -- draw rounds: 20000 60000
 -- right: function|plpgsql
@@ -255,7 +244,6 @@ END $$;
 -- fault index-on-a-slow-function
 -- does: an index on a function that somebody wrote makes each change of a row compute it
 -- from: PostgreSQL's documentation on indexes on expressions: they are dear to keep
--- unseen
 -- draw rounds: 500 1200
 -- draw rows: 40 100
 -- right: (expression|function).*index|index.*(function|expression|updat|writ)|function|\bhot\b|unused-indexes
@@ -281,7 +269,6 @@ CREATE INDEX {~by_grade} ON {customers} ({graded}({customers.balance}));
 -- fault constraint-that-looks-up
 -- does: a CHECK calls a function that reads two tables, for each row that is written
 -- from: PostgreSQL's documentation on check constraints: they should not read other rows
--- unseen
 -- draw lines: 100 300
 -- right: check constraint|constraint|function
 -- half: bulk-writing|@long|trigger
@@ -301,7 +288,6 @@ ALTER TABLE {lines} ADD CONSTRAINT {~line_is_known} CHECK ({known_line}({lines.i
 -- fault document-rewritten-for-a-field
 -- does: a counter moved into a large JSON document, which each change writes anew
 -- from: PostgreSQL's mailing lists on updates of large jsonb values; its documentation on TOAST
--- unseen
 -- draw profiles: 200 400
 -- right: toast|jsonb?\b|\bwide\b|large (value|row|document)|documents?\b|WAL (per|for|of)|log (per|for each)
 -- half: log-flush|bulk-writing|@long
@@ -321,7 +307,6 @@ UPDATE {profiles} SET doc = jsonb_set(doc, ARRAY['seen'], to_jsonb((doc ->> 'see
 -- fault cursor-row-by-row
 -- does: a program fetches its rows from a cursor one at a time
 -- from: PostgreSQL's documentation on FETCH; drivers' fetch sizes
--- unseen
 -- draw rows: 40 120
 -- right: cursor|fetch|n ?\+ ?1|(one|row) by (one|row)|repeat|statements (per|in each|for each|a)|chatty|round
 --     trips|many (small )?statements
@@ -342,7 +327,6 @@ COMMIT;
 -- fault savepoint-before-each-statement
 -- does: a driver sets a savepoint before each statement, so that an error ends that one alone
 -- from: documentation of drivers on "autosave" and statement-level rollback
--- unseen
 -- draw rows: 20 60
 -- right: savepoint|subtrans|n ?\+ ?1|one by one|statements (per|in each|for each|a)|chatty|round trips|many (small
 --     )?statements
@@ -365,7 +349,6 @@ COMMIT;
 -- fault table-locked-for-a-number
 -- does: a program locks a table to find its next free number, and works on before it commits
 -- from: PostgreSQL's documentation on explicit locking; questions on numbers without gaps
--- unseen
 -- draw clients: 5 9
 -- draw work: 3 8
 -- right: lock-contention|lock-held|wait for (a )?locks?|LOCK TABLE|table lock
@@ -391,7 +374,6 @@ COMMIT;
 -- fault vacuum-full-in-the-day
 -- does: a job rewrites a table again and again "to keep it small", and nobody can read it meanwhile
 -- from: PostgreSQL's documentation on VACUUM FULL
--- unseen
 -- draw rows: 40000 80000
 -- draw pause: 50 150
 -- right: vacuum full|lock-contention|maintenance
@@ -411,7 +393,6 @@ VACUUM FULL {journal};
 -- fault temporary-table-for-each-call
 -- does: a report keeps what it finds in a temporary table of its own, each time it is called
 -- from: reports on bloat of pg_attribute by temporary tables
--- unseen
 -- draw days: 1 3
 -- right: catalog|temporary table|create temp|temp tables?
 -- half: @long|log-flush|bulk-writing|transfers
@@ -432,7 +413,6 @@ COMMIT;
 -- fault distinct-of-wide-rows-spills
 -- does: a DISTINCT over whole rows, to be safe, keeps them all in files
 -- from: PostgreSQL's documentation on work_mem; the log's "temporary file"
--- unseen
 -- standby
 -- draw rows: 40000 80000
 -- right: temporary-files|work_mem|\bspill|distinct

@@ -1,9 +1,8 @@
-Incidents that no limit has seen: written without knowledge of the causes that a diagnosis can name.
+Twenty incidents whose author knew none of the causes that a diagnosis can name. They were played once unseen.
 
 -- fault numeric-compared-with-int
 -- does: a new driver binds keys as decimal numbers, so that the column is converted and not the value
 -- from: questions on BigDecimal and indexes on integers; PostgreSQL's documentation on operator type resolution
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: \bcasts?\b|type mismatch|numeric|decimal|data ?types?|(other|another|different|wrong) types?|conver(t|sion)
@@ -25,7 +24,6 @@ SELECT count(*), sum({orders.total}) FROM {orders} WHERE {orders.customer} = :id
 -- fault latest-of-each-by-distinct-on
 -- does: the newest reading of each device is found by DISTINCT ON, which reads all readings that there ever were
 -- from: PostgreSQL's wiki on loose index scans; questions on the greatest row of each group
--- unseen
 -- standby
 -- draw readings: 40000 90000
 -- right: distinct|skip.scan|loose|lateral|latest|newest|greatest|(last|first) (row|one) (of|for|per) each
@@ -54,12 +52,12 @@ SELECT d.name, l.amount FROM {devices} d CROSS JOIN LATERAL (SELECT r.amount FRO
 -- fault limit-hopes-for-an-early-row
 -- does: a list is sorted by number now, and LIMIT lets the planner walk the key; the branch's rows all come last
 -- from: PostgreSQL's mailing lists on ORDER BY … LIMIT that takes the wrong index
--- unseen
 -- standby
 -- draw late: 1200 2500
 -- draw clients: 1 3
 -- right: \blimit\b|order by|(wrong|other|another) index|(sort|index) order|walk|estimat|correlat
 -- right: rows? (are )?(read|visited|skipped|filtered|removed|discarded|thrown)|(multi|two|several|composite).?column
+-- right: reads \d+ rows
 -- half: @long|@scans|(existing|own) index|missing.index
 -- about: {tickets}
 -- never: scans index statements database
@@ -80,7 +78,6 @@ ANALYZE {tickets};
 -- fault ranges-joined-by-between
 -- does: a report finds the country of each address by BETWEEN over all ranges, row by row
 -- from: questions on tables of address ranges; PostgreSQL's documentation on range types and GiST
--- unseen
 -- standby
 -- draw areas: 1500 4000
 -- right: between|\branges?\b|inequalit|non.?equi|nested loop|gist|(without|no) (an? )?(equality|hash)|product
@@ -112,7 +109,6 @@ SELECT a.country, count(*) FROM {hits} h CROSS JOIN LATERAL (SELECT country FROM
 -- fault or-over-two-tables
 -- does: one box of a search takes a number or an address, and OR over two tables joins all before it filters
 -- from: reports on OR over columns of two tables, and on UNION in its place
--- unseen
 -- standby
 -- draw clients: 1 2
 -- right: (?-i:\bOR\b)|\bunion\b|disjunct|(two|both|several|different) tables
@@ -139,7 +135,6 @@ SELECT o.{orders.id} FROM {orders} o WHERE o.{orders.id} = :id::int UNION SELECT
 -- fault array-search-by-any
 -- does: a search by label asks for value = ANY (column), which the column's GIN index does not serve
 -- from: PostgreSQL's documentation on arrays and on GIN's operator classes
--- unseen
 -- standby
 -- draw offers: 20000 50000
 -- right: (?-i:\bANY\b)|\barrays?\b|\bgin\b|operator|contain(s|ment)|(existing|own) index|index.*(not|never) used
@@ -164,7 +159,6 @@ SELECT count(*) FROM {offers} WHERE labels @> ARRAY[:label::int];
 -- fault function-that-lost-its-stable
 -- does: a function was made again without STABLE, so that it is asked for each row and no index can take its answer
 -- from: PostgreSQL's documentation on function volatility: volatile functions in index conditions
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: volatil|\bstable\b|immutable|function.*(each|every|per|all) (of the )?rows?|function.*(index|evaluat|called)
@@ -191,7 +185,6 @@ ALTER FUNCTION {number_of}(text) STABLE;
 -- fault nulls-last-sorts-them-all
 -- does: a list that an index had in order asks for NULLS LAST now, and all rows are sorted for a page of it
 -- from: PostgreSQL's documentation on indexes and ORDER BY: NULLS FIRST and NULLS LAST
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: nulls (last|first)|\bsort(s|ed|ing)?\b|order (by|of)
@@ -213,7 +206,6 @@ ANALYZE {customers};
 -- fault partial-index-not-implied
 -- does: a list of open orders asks for those that are not closed, and the index of the open ones does not follow
 -- from: PostgreSQL's documentation on partial indexes: the predicate must be implied by the condition
--- unseen
 -- standby
 -- draw clients: 1 2
 -- right: partial|predicate|(existing|own) index|index.*(not|never) used
@@ -234,7 +226,6 @@ ANALYZE {orders};
 -- fault invalid-index-left-behind
 -- does: an index that was built again, concurrently, failed near its end: it is there, and no plan may use it
 -- from: PostgreSQL's documentation on CREATE INDEX CONCURRENTLY: an "invalid" index is left behind
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: \binvalid\b|not valid|indisvalid|(broken|failed|unfinished|half.built|unusable) (index|build)
@@ -254,7 +245,6 @@ REINDEX INDEX {customers_by_email};
 -- fault statistics-before-the-load
 -- does: the night's rows came after the statistics were taken: a day that is not in them seems to have one row
 -- from: PostgreSQL's mailing lists on values that the statistics do not know yet
--- unseen
 -- standby
 -- draw today: 10000 20000
 -- draw clients: 1 3
@@ -284,7 +274,6 @@ ANALYZE {visits};
 -- fault table-of-empty-pages
 -- does: a table was filled by mistake and emptied again: it has two thousand rows, and thousands of pages to read
 -- from: PostgreSQL's documentation on recovering disk space: plain VACUUM keeps the pages
--- unseen
 -- standby
 -- draw purged: 30000 60000
 -- right: bloat|empty (pages?|space)|free space|vacuum full|repack|pages? .*(few|rows|empty)|(few|little) rows.*pages?
@@ -309,7 +298,6 @@ VACUUM (FULL, ANALYZE) {pending};
 -- fault upsert-of-what-is-there
 -- does: a feed writes its whole list by ON CONFLICT DO UPDATE, though nearly nothing of it has changed
 -- from: reports on updates that change nothing; PostgreSQL's documentation on suppress_redundant_updates_trigger
--- unseen
 -- draw rows: 150 400
 -- right: no.?op|unchanged|(nothing|not|without|never).*chang|same values?|on conflict|upsert|needless|unnecessary
 -- right: is distinct|redundant|rewrit|updat.*(identical|equal|already)
@@ -337,7 +325,6 @@ INSERT INTO {catalogue} SELECT n, n % 97, 'offer' FROM generate_series(:first::i
 -- fault parent-locked-for-update
 -- does: a review locks contracts FOR UPDATE while it thinks, and each posting of such a contract waits for its parent
 -- from: PostgreSQL's documentation on row locks: FOR NO KEY UPDATE lets foreign keys pass
--- unseen
 -- draw work: 10 25
 -- right: lock-contention|lock-held|wait for (a )?locks?|for (no key )?update|foreign key|key share|referenc
 -- half: @locks|@gaps
@@ -377,7 +364,6 @@ COMMIT;
 -- fault migration-behind-a-reader
 -- does: a migration of an instant waits for a report that has read the table, and all others queue behind it
 -- from: incident reports on ALTER TABLE without lock_timeout: the queue for an exclusive lock
--- unseen
 -- draw report: 80 250
 -- draw pause: 40 120
 -- right: lock-contention|lock-held|wait for (a )?locks?|lock queue|\bqueue|ALTER TABLE|access exclusive|\bddl\b
@@ -403,7 +389,6 @@ ALTER TABLE {routes} ALTER note SET DEFAULT 'none';
 -- fault truncate-and-reload
 -- does: a job empties a table of prices by TRUNCATE and loads it again, in one transaction that no reader passes
 -- from: PostgreSQL's documentation on TRUNCATE: it takes an ACCESS EXCLUSIVE lock
--- unseen
 -- draw rows: 10000 25000
 -- draw pause: 40 120
 -- right: truncat|reload|lock-contention|lock-held|wait for (a )?locks?|access exclusive
@@ -426,7 +411,6 @@ COMMIT;
 -- fault total-kept-by-a-trigger
 -- does: a trigger adds each parcel to the total of its depot, so that those who insert take turns until they commit
 -- from: reports on counters that triggers keep; PostgreSQL's documentation on row locks
--- unseen
 -- draw clients: 6 10
 -- draw work: 4 8
 -- right: trigger|lock-contention|lock-held|hot row|wait for (a )?locks?
@@ -455,7 +439,6 @@ CREATE TRIGGER {~add_to_total} AFTER INSERT ON {parcels} FOR EACH ROW EXECUTE FU
 -- fault commit-delay-left-on
 -- does: commit_delay was raised for a test of throughput and stayed: each flush of the log waits before it begins
 -- from: PostgreSQL's documentation on commit_delay and commit_siblings
--- unseen
 -- apart
 -- draw delay: 8000 25000
 -- right: commit_delay|commit.delay|commit_siblings|delay.*(commit|flush)|(commit|flush).*delay
@@ -471,7 +454,6 @@ UPDATE {items} SET {items.stock} = {items.stock} - 1 WHERE {items.id} = :item;
 -- fault metadata-before-each-statement
 -- does: a mapper's cache of the schema is off: it asks the catalog for a table's columns before each page
 -- from: reports on object-relational mappers that introspect the schema for each request
--- unseen
 -- standby
 -- draw clients: 1 3
 -- right: catalog|information_schema|metadata|introspect|pg_(class|attribute|constraint)|system (tables?|views?)
@@ -497,7 +479,6 @@ SELECT customer, amount FROM {basket} WHERE id = :id;
 -- fault hold-cursor-for-a-list
 -- does: a program opens a cursor WITH HOLD over all that follows, and takes the first page of what was put aside
 -- from: PostgreSQL's documentation on DECLARE: rows of a held cursor are copied into a file or memory
--- unseen
 -- direct
 -- standby
 -- draw clients: 1 2
