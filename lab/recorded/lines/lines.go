@@ -3,6 +3,7 @@ package lines
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -66,8 +67,12 @@ func (r *Reader) Place() Place {
 	return Place{r.read, r.Line}
 }
 
-// From says that the file is read from a place on.
-func (r *Reader) From(p Place) { r.read, r.Line, r.begun = p.Offset, p.Line, p }
+// From says that the file is read from a place on, which may be its beginning.
+func (r *Reader) From(p Place) {
+	if p != (Place{}) {
+		r.read, r.Line, r.begun = p.Offset, p.Line, p
+	}
+}
 
 // Begin an entry. At the end of a growing file the last one begun is not whole yet.
 func (r *Reader) Begin() { r.begun = r.Place() }
@@ -111,6 +116,34 @@ func (r *Reader) Next() ([]byte, error) {
 
 // Back gives a line back: Next returns it again.
 func (r *Reader) Back(line []byte) { r.ahead = line }
+
+// Record is the text of the next entry that may have several lines, and the number of its first one. It ends before a
+// line that begins the next, and behind a line that makes it whole. Of one that is too long the beginning alone is kept.
+func (r *Reader) Record(begins func(text, line []byte) bool, whole func(line []byte) bool) (text []byte, first int64,
+	err error) {
+	for {
+		line, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF) && len(text) > 0 && !r.Growing:
+			return text, first, nil
+		case err != nil:
+			return nil, 0, err
+		case len(text) == 0 && len(bytes.TrimSpace(line)) == 0:
+			continue
+		case len(text) == 0:
+			first = r.Line
+		case begins(text, line):
+			r.Back(line)
+			return text, first, nil
+		}
+		if len(text) <= r.most {
+			text = append(text, line...)
+		}
+		if whole(line) {
+			return text, first, nil
+		}
+	}
+}
 
 // LeaveOut counts an event that could not be read.
 func (r *Reader) LeaveOut(line, bytes int64, why error) {

@@ -174,8 +174,6 @@ func (f File) OpenAt(from lines.Place, read func(int), zone *time.Location) (*Re
 		return nil, nil, err
 	}
 	r := NewReader(in, f.Path, f.Format, f.Prefix, zone)
-	if from != (lines.Place{}) {
-		r.From(from)
-	}
+	r.From(from)
 	return r, file, nil
 }

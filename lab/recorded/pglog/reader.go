@@ -88,28 +88,10 @@ var recordHead = regexp.MustCompile(`^` + stamp + `,(?:"[^"]*")?,(?:"[^"]*")?,\d
 // record is the text of the next record of csvlog. A line ends it outside of quotes.
 func (r *Reader) record() (text []byte, first int64, err error) {
 	quotes := 0
-	for {
-		line, err := r.Reader.Next()
-		switch {
-		case errors.Is(err, io.EOF) && len(text) > 0 && !r.Growing:
-			return text, first, nil
-		case err != nil:
-			return nil, 0, err
-		case len(text) == 0 && len(bytes.TrimSpace(line)) == 0:
-			continue
-		case len(text) == 0:
-			first = r.Line
-		case recordHead.Match(line):
-			r.Back(line)
-			return text, first, nil
-		}
-		if len(text) <= EntryBytesMost {
-			text = append(text, line...)
-		}
-		if quotes += bytes.Count(line, []byte{'"'}); quotes%2 == 0 {
-			return text, first, nil
-		}
-	}
+	return r.Record(func(_, line []byte) bool { return recordHead.Match(line) }, func(line []byte) bool {
+		quotes += bytes.Count(line, []byte{'"'})
+		return quotes%2 == 0
+	})
 }
 
 // Columns of csvlog, which servers before 14 lack the last of.

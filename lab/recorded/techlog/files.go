@@ -91,8 +91,6 @@ func (f File) OpenAt(from lines.Place, read func(int)) (*Reader, io.Closer, erro
 		return nil, nil, err
 	}
 	r := NewReader(in, f.Path, f.Hour)
-	if from != (lines.Place{}) {
-		r.From(from)
-	}
+	r.From(from)
 	return r, file, nil
 }

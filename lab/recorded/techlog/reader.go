@@ -1,8 +1,6 @@
 package techlog
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -55,27 +53,13 @@ func (r *Reader) parse(text []byte) (Event, error) {
 // event is the text of the next one, and the number of its first line. It ends before a line that begins an event.
 // Inside of quotes such a line belongs to the value, unless it also has the process that each event begins with: then
 // the quotes were never closed, as when a server was killed, and one broken event must not take the next ones with it.
-// Of an event that is too long the beginning alone is kept.
 func (r *Reader) event() (text []byte, first int64, err error) {
 	var quotes openQuotes
-	for {
-		line, err := r.Reader.Next()
-		switch {
-		case errors.Is(err, io.EOF) && len(text) > 0 && !r.Growing:
-			return text, first, nil
-		case err != nil:
-			return nil, 0, err
-		case len(text) == 0 && len(bytes.TrimSpace(line)) == 0:
-			continue
-		case len(text) == 0:
-			first = r.Line
-		case line[0] == '{' && text[0] == '{', !quotes.open() && head.Match(line), headOfProcess.Match(line):
-			r.Back(line)
-			return text, first, nil
-		}
-		if len(text) <= EventBytesMost {
-			text = append(text, line...)
-		}
-		quotes.line(line)
+	begins := func(text, line []byte) bool {
+		return line[0] == '{' && text[0] == '{' || !quotes.open() && head.Match(line) || headOfProcess.Match(line)
 	}
+	return r.Record(begins, func(line []byte) bool {
+		quotes.line(line)
+		return false
+	})
 }
