@@ -76,6 +76,9 @@ func TestClasses_InsideAStatement(t *testing.T) {
 	}
 	search := "SELECT count(*) FROM stock WHERE tags @> $1"
 	random, first := "SELECT id FROM stock ORDER BY random() LIMIT 1", "SELECT id FROM stock ORDER BY id LIMIT 1"
+	newest := "SELECT DISTINCT ON (kind) kind, n FROM stock ORDER BY kind, n DESC"
+	nullsLast := "SELECT id FROM stock ORDER BY n DESC NULLS LAST LIMIT 10"
+	nullsFirst := "SELECT id FROM stock ORDER BY n DESC NULLS FIRST LIMIT 10"
 	some := "SELECT id FROM stock WHERE kind = $1 ORDER BY random() LIMIT 1"
 	rank := "SELECT place FROM (SELECT id AS who, rank() OVER (ORDER BY n) AS place FROM stock) r WHERE who = $1"
 	live := stock(map[string]float64{"n_live_tup": 20_000, "reltuples": 20_000})
@@ -113,6 +116,12 @@ func TestClasses_InsideAStatement(t *testing.T) {
 		{"RankOfOne", sortsForFew.name, "a window function", Problem, runs(rank, 500, 19, of(tables), live,
 			knows(stockTable))},
 		{"InOrderOfAnIndex", sortsForFew.name, "", "", runs(first, 500, 19, of(tables), live, knows(stockTable))},
+		{"NewestOfEach", sortsForFew.name, "DISTINCT ON", Problem, runs(newest, 500, 19, of(tables), live,
+			knows(stockTable))},
+		{"NullsWhereNoIndexHasThem", sortsForFew.name, "NULLS LAST", Problem, runs(nullsLast, 500, 19, of(tables), live,
+			knows(stockTable))},
+		{"NullsWhereTheIndexHasThem", sortsForFew.name, "", "", runs(nullsFirst, 500, 19, of(tables), live,
+			knows(stockTable))},
 		{"SortOfAFew", sortsForFew.name, "", "", runs(some, 500, 19, of(tables), live, knows(stockTable))},
 		{"ConditionsJoinedByOr", longLists.name, "30 conditions joined by OR", Problem,
 			runs(ors(30), 1000, 9, of(tables),

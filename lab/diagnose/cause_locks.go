@@ -128,12 +128,26 @@ var lockContention = cause{
 	denies:  []string{string(waits.Lock)},
 	classes: inLocks,
 	find: func(m *measured) (*Finding, string) {
-		contended := func(s Story) bool {
-			return !s.Root.Client && s.Root.class != waits.WAL && s.Root.class != waits.Standby &&
-				s.Root.Prepared == nil && s.Root.Process == "" && s.Object != waits.NotifyQueue &&
-				!m.explained[s.Root.Statement]
+		held := func(s Story) bool {
+			return !s.Root.Client && s.Root.class != waits.Standby && s.Root.Prepared == nil && s.Root.Process == "" &&
+				s.Object != waits.NotifyQueue && !m.explained[s.Root.Statement]
 		}
+		contended := func(s Story) bool { return held(s) && s.Root.class != waits.WAL }
 		f := m.blockedBy(contended)
+		// Where holders wait for the log no longer than usual, the reason is what they all lock, and not the log.
+		flushing := func(s Story) bool { return held(s) && s.Root.class == waits.WAL }
+		wait := m.logWait()
+		if g := m.blockedBy(flushing); g != nil && wait.usual > wait.beyond() &&
+			*g.Price*wait.usual >= noteFrom.Value {
+			*g.Price *= wait.usual
+			g.Evidence = append(g.Evidence, fmt.Sprintf("%s of the time is behind commits that wait for the log no "+
+				"longer than a normal flush takes", human.Percent(*g.Price)))
+			if f != nil {
+				*g.Price += *f.Price
+				g.Evidence = append(g.Evidence, f.Evidence...)
+			}
+			f, contended = g, held
+		}
 		if f == nil {
 			return nil, ""
 		}

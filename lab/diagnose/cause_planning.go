@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/diagnose/plan"
 	"plimsoll/lab/diagnose/statement"
@@ -109,7 +110,7 @@ func (m *measured) outsideExecution(l *statement.Account) float64 {
 		return 0
 	}
 	texts := m.sampledAs(l.Text)
-	if len(texts) == 0 || m.logsStatements(m.roleOf(l.Text)) {
+	if len(texts) == 0 || m.logsStatements(m.roleOf(l.Text)) || m.manyFail() {
 		return 0
 	}
 	sampled := 0.0
@@ -121,6 +122,8 @@ func (m *measured) outsideExecution(l *statement.Account) float64 {
 			sampled += w.statements[text]
 		}
 	}
+	// Without a processor a session plans nothing: it may sleep where the server shows no wait, as before a flush.
+	sampled *= 1 - m.ledger.share(unexplained)/max(m.ledger.running(), 1e-9)
 	part := min(1, m.ledger.ObservedS/t.LastedS)
 	each := m.ledger.ObservedS / float64(m.ledger.Samples)
 	all := m.alikeOf(l.Text)
@@ -130,6 +133,14 @@ func (m *measured) outsideExecution(l *statement.Account) float64 {
 		return 0
 	}
 	return outside
+}
+
+// manyFail: what executes and fails is not counted as execution.
+func (m *measured) manyFail() bool {
+	const part = 0.1
+	failed := m.delta.Sum(counters.Databases, "", "xact_rollback")
+	all := m.bothPerSecond(counters.Databases, "xact_commit", "xact_rollback")
+	return failed != nil && all != nil && *failed > part**all*m.delta.For.Seconds()
 }
 
 // logsStatements says that a setting makes the server log each statement of a role.

@@ -16,8 +16,13 @@ import (
 var (
 	sortedBy = regexp.MustCompile(`(?is)\border\s+by\s+(.+?)\s+(?:limit|fetch|offset)\b`)
 	windowed = regexp.MustCompile(`(?i)\bover\s*\(`)
-	bareKey  = regexp.MustCompile(`(?i)^(?:"?\w+"?\.)?"?(\w+)"?(?:\s+(?:asc|desc))?(?:\s+nulls\s+(?:first|last))?$`)
+	ofEach   = regexp.MustCompile(`(?i)\bselect\s+distinct\s+on\b`)
+	bareKey  = regexp.MustCompile(
+		`(?i)^(?:"?\w+"?\.)?"?(\w+)"?(?:\s+(asc|desc))?(?:\s+nulls\s+(first|last))?$`)
 )
+
+// firstOfEach group, which is looked for among all rows.
+const firstOfEach = "DISTINCT ON"
 
 // sortsAll is what a statement sorts all rows of a table by, without a condition; empty: it does not.
 func (m *measured) sortsAll(text, table string) string {
@@ -31,6 +36,9 @@ func (m *measured) sortsAll(text, table string) string {
 		}
 		if windowed.MatchString(level) {
 			return "a window function"
+		}
+		if ofEach.MatchString(level) {
+			return firstOfEach
 		}
 	}
 	return ""
@@ -47,9 +55,20 @@ func (m *measured) inOrder(keys, table string) bool {
 	first, _, _ := strings.Cut(keys, ",")
 	key := bareKey.FindStringSubmatch(strings.TrimSpace(first))
 	t := m.tables[table]
-	return key != nil && (t == nil || slices.ContainsFunc(t.Indexes, func(i plan.Index) bool {
-		return i.Valid && i.First == key[1]
-	}))
+	if key == nil {
+		return false
+	}
+	apart := nullsApart(key)
+	return t == nil || slices.ContainsFunc(t.Indexes, func(i plan.Index) bool {
+		return i.Valid && i.First == key[1] && i.NullsApart == apart
+	})
+}
+
+// nullsApart says of a key of a sort that its nulls are not where they are by themselves: last, or first in a descending
+// sort.
+func nullsApart(key []string) bool {
+	descending, nulls := strings.EqualFold(key[2], "desc"), strings.ToLower(key[3])
+	return nulls != "" && (nulls == "first") != descending
 }
 
 // sortsForFew: all rows of a table are sorted or ranked, for a few that are wanted.
@@ -93,6 +112,19 @@ func (m *measured) sortOf(l *statement.Account, table, by string) *Finding {
 		Excluded: []string{"not a condition without an index: it has none"},
 		Next: []string{"an index in this order, on the same expression: it gives the first rows without a sort",
 			"the place of one: count those before it, by an index"}}
+	if by == firstOfEach {
+		f.Mechanism = "DISTINCT ON reads all rows in their order, and drops all but the first of each group. There " +
+			"is no step from one group to the next."
+		f.Excluded = []string{"not a condition without an index: it has none"}
+		f.Next = []string{"with a table of the groups: CROSS JOIN LATERAL (SELECT … WHERE group = … ORDER BY … LIMIT " +
+			"1), and an index on the group and the order: one look for each group",
+			"or keep the newest row of each group in a table of its own"}
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(by, "ORDER BY "), ",")
+	if key := bareKey.FindStringSubmatch(strings.TrimSpace(first)); key != nil && nullsApart(key) {
+		f.Next = append([]string{"CREATE INDEX CONCURRENTLY with the same NULLS FIRST or NULLS LAST; or leave it out of " +
+			"the statement where the column has no nulls"}, f.Next...)
+	}
 	if strings.Contains(strings.ToLower(by), "random(") {
 		f.Next = []string{"one by chance: WHERE key >= a random number ORDER BY key LIMIT 1, or TABLESAMPLE SYSTEM"}
 	}

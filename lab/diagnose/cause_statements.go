@@ -21,20 +21,14 @@ var maintenance = cause{
 		u := m.uses(withLog, func(sql string) bool {
 			return begins("VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")(sql) || makesIndex.MatchString(sql)
 		})
-		behind := 0.0
-		for _, s := range m.stories {
-			if slices.Contains(u.statements, s.Root.Statement) {
-				behind += s.Share
-			}
-		}
+		behind := m.behindStatements(u.statements)
 		title, next := maintains(u.largest)
 		return &Finding{
 			Price: new(u.share + behind), Title: title, there: u.share+behind > 0,
 			explains: u.statements, toLog: true,
 			Mechanism: "VACUUM, REINDEX and the like read and write whole tables. They compete with all other " +
 				"sessions for processors, disk and log, and some lock the table.",
-			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s; others wait for its locks %s of the time",
-				human.Percent(u.share), u.largest, human.Percent(behind))},
+			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share), u.largest)},
 			Excluded: []string{"a client runs it, not autovacuum"},
 			Next: append(next, "run it when few users are active, or leave it to autovacuum",
 				"SET vacuum_cost_delay = '2ms' in the session of a VACUUM or ANALYZE makes it yield"),

@@ -72,6 +72,12 @@ func TestCauses(t *testing.T) {
 			idleFor(5*time.Second), active(2, lockWait, ""), active(3, lockWait, ""), work)},
 		{"HotRowOfTransactionsAtWork", "lock-contention", plant(blockedBy(active(1, "IO:DataFileRead", "UPDATE")), nil,
 			active(2, lockWait, ""), active(3, lockWait, ""), work)},
+		{"HotRowHeldThroughUsualFlushes", "lock-contention", plant(blockedBy(active(1, "IO:WalSync", "COMMIT")),
+			flushed(20_000, 0.5), active(1, "IO:WalSync", "COMMIT"), active(2, lockWait, ""), active(3, lockWait, ""),
+			work)},
+		{"HotRowHeldThroughSlowFlushes", "log-flush", plant(blockedBy(active(1, "IO:WalSync", "COMMIT")),
+			flushed(2_000, 5), active(1, "IO:WalSync", "COMMIT"), active(2, lockWait, ""), active(3, lockWait, ""),
+			work)},
 		{"SlowNetwork", "client-or-network-gaps", plant(nil, nil, idleFor(10*time.Millisecond), work)},
 		{"SlowNetworkBehindWhichLocksAreHeld", "client-or-network-gaps", plant(
 			blockedBy(idleFor(10*time.Millisecond)), nil, idleFor(10*time.Millisecond), active(2, lockWait, ""), work)},

@@ -31,12 +31,23 @@ func (m *measured) cover(c cause, f *Finding) {
 		m.covered.statements[sql] = true
 		m.covered.logged[sql] = m.covered.logged[sql] || f.toLog
 	}
+	m.covered.shares[waits.Lock] += m.behindStatements(f.explains)
 	if len(f.explains) > 0 || f.Price == nil {
 		return
 	}
 	for _, class := range c.classes {
 		m.covered.shares[class] += *f.Price
 	}
+}
+
+// behindStatements is the share of the time that sessions wait for locks which some statements hold.
+func (m *measured) behindStatements(statements []string) (share float64) {
+	for _, s := range m.stories {
+		if !s.Root.Client && slices.Contains(statements, s.Root.Statement) {
+			share += s.Share
+		}
+	}
+	return share
 }
 
 // bare is the part of the time in a class that no finding is about, and what it is spent on.

@@ -115,12 +115,11 @@ type cause struct {
 var causes = []cause{
 	lockOfIdleClient, lockOfPrepared, lockOfNotify, deadlocked, sentAgain, lockBetween, clientGaps, largeResults,
 	jitCompiles, shortParallel, planningTakes, longLists, savepoints, foreignRows, hiddenWork, functionsWithin,
-	missingWorkers,
 	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead, emptyPages, pendingEntries, staleStatistics,
 	planChanged, computedConditions, tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp,
 	indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues, filtered,
 	valuesRewritten, notHOT, unusedIndexes, scatteredKeys, spills, bulkWriting, commitForEachRow, beyondItsRows,
-	longStatements, lockContention, quota, stolen, processorsByOthers,
+	missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers,
 	processorsByServer, processorsElsewhere,
 	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,
 	checkpoints, logInsertion,
@@ -142,6 +141,10 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 			}
 		default:
 			f.Name = c.name
+			if behind := m.behindStatements(f.explains); behind >= noteFrom.Value {
+				f.Evidence = append(f.Evidence, fmt.Sprintf("others wait %s of the time for locks that these "+
+					"statements hold", human.Percent(behind)))
+			}
 			f.looks = m.looksOf(c, f)
 			f.level(m)
 			f.Applications = m.payers(c, f)

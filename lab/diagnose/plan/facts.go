@@ -50,6 +50,8 @@ type Index struct {
 	Locale      string   `json:"locale"`
 	Other       bool     `json:"other"`   // its collation is not its column's
 	Pending     bool     `json:"pending"` // a GIN index that keeps what is new in a list
+	// NullsApart: its first column has nulls where a sort does not put them by itself.
+	NullsApart bool `json:"nulls_apart"`
 }
 
 // Tables that have these names, with their schemas.

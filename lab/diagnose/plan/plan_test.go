@@ -70,9 +70,13 @@ func remarks(t *testing.T, a *Asker, q Question) (*Plan, []Remark) {
 }
 
 const stockSQL = `CREATE TABLE stock (id int PRIMARY KEY, code text COLLATE "en-x-icu", name text,
-		at timestamptz, n int, bin text, part text);
+		at timestamptz, n int, bin text, part text, tags int[], kind text, rank int, owner int);
 	INSERT INTO stock SELECT n, 'c' || n, 'Name ' || n, '2026-01-01'::timestamptz + n * '1 minute'::interval, n % 7,
-		'b' || n, 'p' || n FROM generate_series(1, 20000) n;
+		'b' || n, 'p' || n, ARRAY[n % 1999, n % 1979], CASE WHEN n % 100 > 0 THEN 'closed' ELSE 'open' END, n,
+		1 + n % 9000 FROM generate_series(1, 20000) n;
+	CREATE TABLE owners (id int PRIMARY KEY, mail text UNIQUE);
+	INSERT INTO owners SELECT n, 'm' || n FROM generate_series(1, 9000) n;
+	CREATE INDEX stock_tags ON stock USING gin (tags); CREATE INDEX stock_open ON stock (rank) WHERE kind = 'open';
 	CREATE INDEX stock_code ON stock (code); CREATE INDEX stock_name ON stock (name);
 	CREATE INDEX stock_at ON stock (at); CREATE INDEX stock_bin ON stock (bin COLLATE "C");
 	CREATE FUNCTION one_of() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
@@ -110,6 +114,15 @@ func TestRead_NamesWhyAnIndexIsNotUsed(t *testing.T) {
 			"is MATERIALIZED"},
 		{"NotKeptApart", "WITH own AS NOT MATERIALIZED (SELECT * FROM stock) SELECT * FROM own WHERE id = $1", "", ""},
 		{"Volatile", "SELECT * FROM stock WHERE id = one_of()", IndexNotUsed, "one_of(), which is VOLATILE"},
+		{"AnyOfAnArray", "SELECT * FROM stock WHERE $1::int = ANY (tags)", IndexNotUsed, "is no operator of GIN"},
+		{"ElementOfAnArray", "SELECT * FROM stock WHERE tags @> ARRAY[$1::int]", "", ""},
+		{"PredicateNotImplied", "SELECT * FROM stock WHERE kind <> 'closed' ORDER BY rank DESC LIMIT 10", IndexNotUsed,
+			"it is partial"},
+		{"PredicateImplied", "SELECT * FROM stock WHERE kind = 'open' ORDER BY rank DESC LIMIT 10", "", ""},
+		{"OrOverTwoTables", "SELECT s.id FROM stock s JOIN owners o ON o.id = s.owner WHERE s.id = $1 OR o.mail = $2",
+			IndexNotUsed, "OR joins its condition with one on another table"},
+		{"OrOverOneTable", "SELECT s.id FROM stock s JOIN owners o ON o.id = s.owner WHERE s.id = $1 OR s.id = $2", "",
+			""},
 		{"AllRows", "SELECT count(*) FROM stock", AllRows, "reads all 20000 rows"},
 		{"Extreme", "SELECT max(id) FROM stock", "", ""},
 		{"NoIndex", "SELECT * FROM stock WHERE n * 2 = $1", FilterRemoves, "reads all 20000 rows"},

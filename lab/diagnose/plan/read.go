@@ -92,13 +92,14 @@ func (p *Plan) scans(n *node, c Context) {
 	}
 }
 
-// fenced: a WITH query that is MATERIALIZED reads the whole table, and the condition comes behind it.
+// fenced: a WITH query that is MATERIALIZED, or a join, reads the whole table, and the condition comes behind it.
 func (p *Plan) fenced(t *Table, c Context) {
 	where, found := conditionsOf(c.Text)
-	if !found || !keptApart(c.Text, t.Plain) || !c.scans(t.Name) || max(t.Estimated, t.Counted) < rowsLeast {
+	if !found || !keptApart(c.Text, t.Plain) && !overTables(where) || !c.scans(t.Name) ||
+		max(t.Estimated, t.Counted) < rowsLeast {
 		return
 	}
-	if r := t.unused(asked{condition: where, text: c.Text, settings: p.Settings, volatile: c.Volatile,
+	if r := t.alone(c.Tables).unused(asked{condition: where, text: c.Text, settings: p.Settings, volatile: c.Volatile,
 		expected: -1}); r != nil {
 		p.add(*r)
 	}

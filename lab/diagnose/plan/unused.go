@@ -50,6 +50,9 @@ func (t *Table) unused(q asked) *Remark {
 		if column == nil {
 			continue
 		}
+		if why, next := index.besides(*column, q); why != "" {
+			return t.notUsed(index, why, next)
+		}
 		u, found := condition.Of(q.condition, column.Name)
 		if !found {
 			continue
@@ -65,6 +68,62 @@ func (t *Table) unused(q asked) *Remark {
 		}
 	}
 	return nil
+}
+
+var (
+	sortsFew = regexp.MustCompile(`(?is)\border\s+by\s+(?:"?\w+"?\.)?"?(\w+)"?[^()]*\b(?:limit|fetch)\b`)
+	differs  = regexp.MustCompile(`(?:"?\w+"?\.)?"?(\w+)"?(?:::[\w ]+)?\)?\s*(?:<>|!=|\bnot\s+in\b)`)
+)
+
+// besides a condition on the index's first column: why the index does not serve what the statement asks for.
+func (i Index) besides(c Column, q asked) (why string, next []string) {
+	if i.Method == "gin" && regexp.MustCompile(`(?i)=\s*any\s*\(\s*(?:"?\w+"?\.)?"?`+regexp.QuoteMeta(c.Name)+
+		`"?\s*\)`).MatchString(q.condition) {
+		return "value = ANY (" + c.Name + ") is no operator of GIN", []string{
+			c.Name + " @> ARRAY[value]    is one, and finds the same rows"}
+	}
+	key, kept := sortsFew.FindStringSubmatch(q.text), differs.FindStringSubmatch(q.condition)
+	if i.Partial != "" && key != nil && key[1] == c.Name && kept != nil && names(i.Partial, kept[1]) {
+		return "it is partial, and the condition does not imply " + i.Partial, []string{
+			"ask for the rows of the predicate with the same words and constants; or an index whose predicate is this " +
+				"condition"}
+	}
+	return "", nil
+}
+
+// names says that a column is in an expression.
+func names(expression, column string) bool {
+	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(column) + `\b`).MatchString(expression)
+}
+
+var (
+	qualified = regexp.MustCompile(`(?i)"?(\w+)"?\.("?[a-z_]\w*"?)\b`)
+	orWord    = regexp.MustCompile(`(?i)\bor\b`)
+)
+
+// overTables says that a condition joins by OR what it asks of one table with what it asks of another.
+func overTables(where string) bool {
+	_, of, found := condition.CutFold(where, "where")
+	if !found {
+		of = where
+	}
+	var before map[string]bool
+	for _, part := range orWord.Split(of, -1) {
+		tables := map[string]bool{}
+		for _, m := range qualified.FindAllStringSubmatch(part, -1) {
+			tables[strings.ToLower(m[1])] = true
+		}
+		if len(tables) != 1 {
+			return false
+		}
+		for one := range tables {
+			if before != nil && !before[one] {
+				return true
+			}
+		}
+		before = tables
+	}
+	return false
 }
 
 func (t *Table) notUsed(i Index, why string, next []string) *Remark {
@@ -129,6 +188,9 @@ func (i Index) reason(t *Table, c Column, u condition.Use, q asked) (why string,
 	case !i.Valid:
 		return "it is invalid, as CREATE INDEX CONCURRENTLY leaves one that failed",
 			[]string{"REINDEX INDEX CONCURRENTLY " + i.Name}
+	case u.Bare() && overTables(q.condition):
+		return "OR joins its condition with one on another table, so that all rows are joined before any is left out",
+			[]string{"two SELECTs with UNION, one for each condition: each then finds its rows by its own index"}
 	case u.Function != "" && !t.served(u.Function):
 		return fmt.Sprintf("the condition is on %s(%s), not on the column", u.Function, c.Name),
 			[]string{"compare the column itself, with a range or with what the function makes of the value",
