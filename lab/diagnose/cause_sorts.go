@@ -64,8 +64,8 @@ func (m *measured) inOrder(keys, table string) bool {
 	})
 }
 
-// nullsApart says of a key of a sort that its nulls are not where they are by themselves: last, or first in a descending
-// sort.
+// nullsApart says of a key of a sort that its nulls are not where they are by themselves: last, or first where it is
+// descending.
 func nullsApart(key []string) bool {
 	descending, nulls := strings.EqualFold(key[2], "desc"), strings.ToLower(key[3])
 	return nulls != "" && (nulls == "first") != descending
@@ -122,8 +122,8 @@ func (m *measured) sortOf(l *statement.Account, table, by string) *Finding {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(by, "ORDER BY "), ",")
 	if key := bareKey.FindStringSubmatch(strings.TrimSpace(first)); key != nil && nullsApart(key) {
-		f.Next = append([]string{"CREATE INDEX CONCURRENTLY with the same NULLS FIRST or NULLS LAST; or leave it out of " +
-			"the statement where the column has no nulls"}, f.Next...)
+		f.Next = append([]string{"CREATE INDEX CONCURRENTLY with the same NULLS FIRST or NULLS LAST; or leave it " +
+			"out of the statement where the column has no nulls"}, f.Next...)
 	}
 	if strings.Contains(strings.ToLower(by), "random(") {
 		f.Next = []string{"one by chance: WHERE key >= a random number ORDER BY key LIMIT 1, or TABLESAMPLE SYSTEM"}

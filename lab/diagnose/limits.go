@@ -21,8 +21,8 @@ var (
 	applicationPart = limit("part of one application's time", 0.2,
 		"twice the share of a problem: one application has fewer samples than all")
 	fullCore = limit("one core filled", 0.9,
-		"threads of a process that run or wait for a processor in a second, on average; the rest is lost to interrupts "+
-			"and to the scheduler")
+		"threads of a process that run or wait for a processor in a second, on average; the rest is lost to "+
+			"interrupts and to the scheduler")
 	fullCoreMost = limit("one core filled, at most", 1.4,
 		"threads of that process: one that has handed its work to the next may wait beside it for a moment")
 	fullCoreMostly = limit("one core filled, how long", 0.8,

@@ -164,8 +164,8 @@ Verdicts on claims:
 	config.Count(fs, &o.trials, "trials", 0, 0, 100_000, "trials of --confusion at most; 0: all")
 	fs.BoolVar(&o.self, "self", false, "test the measuring instrument instead of claims")
 	fs.BoolVar(&o.confusion, "confusion", false, "test the diagnosis instead of claims, with planted faults")
-	fs.StringVar(&o.cure, "cure", "", "with --confusion: `FAULT` that is planted, diagnosed, cured and compared: "+
-		strings.Join(confusion.Curable(), ", "))
+	fs.StringVar(&o.cure, "cure", "", "with --confusion: `FAULT` that is planted, diagnosed, cured and compared, such "+
+		"as policy-for-each-row; an unknown name lists them all")
 	fs.StringSliceVar(&o.only, "only", nil, "lines of --self, or faults of --confusion: `NAMES` separated by commas; "+
 		"a+b plants both")
 	config.Count(fs, &o.repeat, "repeat", 1, 1, 1000, "rounds of --self and --confusion")

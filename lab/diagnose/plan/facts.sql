@@ -24,7 +24,8 @@ SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS plain, c.reltup
             AND k.attnum = ANY (x.indkey)), '[]'), 'other', coalesce(x.indcollation[0] <> a.attcollation, false),
         'pending', am.amname = 'gin' AND NOT coalesce(ic.reloptions && '{fastupdate=off,fastupdate=false,fastupdate=no,
             fastupdate=0}', false),
-        'nulls_apart', x.indoption[0] IN (1, 2), 'ops', oc.opcname, 'collation', coalesce(nullif(co.collname, 'default'), ''),
+        'nulls_apart', x.indoption[0] IN (1, 2),
+        'ops', oc.opcname, 'collation', coalesce(nullif(co.collname, 'default'), ''),
         'locale', CASE WHEN co.collname = 'default' THEN (SELECT datcollate FROM pg_database
             WHERE datname = current_database()) ELSE coalesce(co.collcollate, '') END))
         FROM pg_index x JOIN pg_class ic ON ic.oid = x.indexrelid JOIN pg_am am ON am.oid = ic.relam

@@ -85,8 +85,8 @@ func (i Index) besides(c Column, q asked) (why string, next []string) {
 	key, kept := sortsFew.FindStringSubmatch(q.text), differs.FindStringSubmatch(q.condition)
 	if i.Partial != "" && key != nil && key[1] == c.Name && kept != nil && names(i.Partial, kept[1]) {
 		return "it is partial, and the condition does not imply " + i.Partial, []string{
-			"ask for the rows of the predicate with the same words and constants; or an index whose predicate is this " +
-				"condition"}
+			"ask for the rows of the predicate with the same words and constants; or an index whose predicate is " +
+				"this condition"}
 	}
 	return "", nil
 }

@@ -118,7 +118,7 @@ func (r *Reader) Next() ([]byte, error) {
 func (r *Reader) Back(line []byte) { r.ahead = line }
 
 // Record is the text of the next entry that may have several lines, and the number of its first one. It ends before a
-// line that begins the next, and behind a line that makes it whole. Of one that is too long the beginning alone is kept.
+// line that begins the next, and behind one that makes it whole. Of an entry that is too long the beginning is kept.
 func (r *Reader) Record(begins func(text, line []byte) bool, whole func(line []byte) bool) (text []byte, first int64,
 	err error) {
 	for {
