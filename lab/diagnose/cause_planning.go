@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"plimsoll/ground/human"
-	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/diagnose/plan"
 	"plimsoll/lab/diagnose/statement"
@@ -138,9 +137,7 @@ func (m *measured) outsideExecution(l *statement.Account) float64 {
 // manyFail: what executes and fails is not counted as execution.
 func (m *measured) manyFail() bool {
 	const part = 0.1
-	failed := m.delta.Sum(counters.Databases, "", "xact_rollback")
-	all := m.bothPerSecond(counters.Databases, "xact_commit", "xact_rollback")
-	return failed != nil && all != nil && *failed > part**all*m.delta.For.Seconds()
+	return valueOr(m.rolledBack(), 0) > part
 }
 
 // logsStatements says that a setting makes the server log each statement of a role.

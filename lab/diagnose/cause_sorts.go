@@ -52,9 +52,7 @@ func (m *measured) liveRows(table string) float64 {
 
 // inOrder says that an index of a table has the order of a sort's keys, by the first of them.
 func (m *measured) inOrder(keys, table string) bool {
-	first, _, _ := strings.Cut(keys, ",")
-	key := bareKey.FindStringSubmatch(strings.TrimSpace(first))
-	t := m.tables[table]
+	key, t := firstKey(keys), m.tables[table]
 	if key == nil {
 		return false
 	}
@@ -62,6 +60,12 @@ func (m *measured) inOrder(keys, table string) bool {
 	return t == nil || slices.ContainsFunc(t.Indexes, func(i plan.Index) bool {
 		return i.Valid && i.First == key[1] && i.NullsApart == apart
 	})
+}
+
+// firstKey of a sort: its column, direction and place of nulls; nil: it is an expression.
+func firstKey(keys string) []string {
+	first, _, _ := strings.Cut(keys, ",")
+	return bareKey.FindStringSubmatch(strings.TrimSpace(first))
 }
 
 // nullsApart says of a key of a sort that its nulls are not where they are by themselves: last, or first where it is
@@ -115,13 +119,11 @@ func (m *measured) sortOf(l *statement.Account, table, by string) *Finding {
 	if by == firstOfEach {
 		f.Mechanism = "DISTINCT ON reads all rows in their order, and drops all but the first of each group. There " +
 			"is no step from one group to the next."
-		f.Excluded = []string{"not a condition without an index: it has none"}
 		f.Next = []string{"with a table of the groups: CROSS JOIN LATERAL (SELECT … WHERE group = … ORDER BY … LIMIT " +
 			"1), and an index on the group and the order: one look for each group",
 			"or keep the newest row of each group in a table of its own"}
 	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(by, "ORDER BY "), ",")
-	if key := bareKey.FindStringSubmatch(strings.TrimSpace(first)); key != nil && nullsApart(key) {
+	if key := firstKey(strings.TrimPrefix(by, "ORDER BY ")); key != nil && nullsApart(key) {
 		f.Next = append([]string{"CREATE INDEX CONCURRENTLY with the same NULLS FIRST or NULLS LAST; or leave it " +
 			"out of the statement where the column has no nulls"}, f.Next...)
 	}

@@ -82,8 +82,11 @@ func (i Index) besides(c Column, q asked) (why string, next []string) {
 		return "value = ANY (" + c.Name + ") is no operator of GIN", []string{
 			c.Name + " @> ARRAY[value]    is one, and finds the same rows"}
 	}
+	if i.Partial == "" {
+		return "", nil
+	}
 	key, kept := sortsFew.FindStringSubmatch(q.text), differs.FindStringSubmatch(q.condition)
-	if i.Partial != "" && key != nil && key[1] == c.Name && kept != nil && names(i.Partial, kept[1]) {
+	if key != nil && key[1] == c.Name && kept != nil && names(i.Partial, kept[1]) {
 		return "it is partial, and the condition does not imply " + i.Partial, []string{
 			"ask for the rows of the predicate with the same words and constants; or an index whose predicate is " +
 				"this condition"}
@@ -107,23 +110,20 @@ func overTables(where string) bool {
 	if !found {
 		of = where
 	}
-	var before map[string]bool
+	var all []string // the one table of each part
 	for _, part := range orWord.Split(of, -1) {
-		tables := map[string]bool{}
+		var tables []string
 		for _, m := range qualified.FindAllStringSubmatch(part, -1) {
-			tables[strings.ToLower(m[1])] = true
+			tables = append(tables, strings.ToLower(m[1]))
 		}
-		if len(tables) != 1 {
+		slices.Sort(tables)
+		if tables = slices.Compact(tables); len(tables) != 1 {
 			return false
 		}
-		for one := range tables {
-			if before != nil && !before[one] {
-				return true
-			}
-		}
-		before = tables
+		all = append(all, tables[0])
 	}
-	return false
+	slices.Sort(all)
+	return len(slices.Compact(all)) > 1
 }
 
 func (t *Table) notUsed(i Index, why string, next []string) *Remark {

@@ -122,15 +122,15 @@ func (p *Posters) Warm(ctx context.Context) error {
 const triesMost = 60
 
 func (p *Posters) warm(ctx context.Context, user int, op operations.Operation, round, number uint64) error {
-	return p.insist(ctx, user, op, func() *rand.Rand {
-		return rand.New(rand.NewPCG(p.seed+warmSeed+round, number))
+	return insist(ctx, func() error {
+		return p.do(ctx, user, op, rand.New(rand.NewPCG(p.seed+warmSeed+round, number)))
 	})
 }
 
-// insist carries an operation out, again and again while the worker is too busy, as a user does.
-func (p *Posters) insist(ctx context.Context, user int, op operations.Operation, rng func() *rand.Rand) error {
+// insist repeats an operation while the worker is too busy for it, as a user does.
+func insist(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
-		err := p.do(ctx, user, op, rng())
+		err := do()
 		var overload *client.Overload
 		if !errors.As(err, &overload) || try == triesMost {
 			return err
@@ -158,7 +158,8 @@ func (p *Posters) PlayThinking(ctx context.Context, d, think time.Duration, seed
 	return Thinking(ctx, len(p.sessions), d, think, func(n int) func() error {
 		rng := rand.New(rand.NewPCG(p.seed+seed, uint64(n)))
 		return func() error {
-			return p.insist(ctx, n, p.Operations.Pick(rng), func() *rand.Rand { return rng })
+			op := p.Operations.Pick(rng)
+			return insist(ctx, func() error { return p.do(ctx, n, op, rng) })
 		}
 	})
 }
