@@ -4,7 +4,7 @@
  *	  LIKE, NOT LIKE and LIKE … ESCAPE.
  *
  * The pattern is mvarchar or text.  It is read once and kept with the call
- * site as long as it stays the same.
+ * site as long as it stays the same; a constant does.
  *
  * PostgreSQL's grammar asks for pg_catalog.like_escape(), so that ours are
  * there; that of text gives a text, which is why patterns may be text.
@@ -15,6 +15,7 @@
  */
 #include "mchar_like.h"
 
+#include "nodes/primnodes.h"
 #include "utils/guc.h"
 
 extern PGDLLEXPORT void _PG_init(void);
@@ -28,6 +29,7 @@ typedef struct LikePattern
 {
 	char	   *source;			/* the bytes of the argument */
 	Size		bytes;
+	bool		constant;		/* at this call site */
 	bool		searched;		/* substring_search was on */
 	LikeTokens *tokens;
 	LikeSearch *search;			/* or NULL */
@@ -97,18 +99,36 @@ remember_pattern(LikePattern *pattern, Datum datum, PatternType type,
 	MemoryContextSwitchTo(outer);
 }
 
+/* Parameters are no constants: PL/pgSQL keeps a call site from one value to the next. */
+static bool
+pattern_is_constant(Node *call)
+{
+	List	   *arguments = call == NULL ? NIL
+		: IsA(call, OpExpr) ? ((OpExpr *) call)->args
+		: IsA(call, FuncExpr) ? ((FuncExpr *) call)->args : NIL;
+
+	return list_length(arguments) == 2 && IsA(lsecond(arguments), Const);
+}
+
 static const LikePattern *
 find_pattern(FunctionCallInfo fcinfo, Datum datum, PatternType type)
 {
 	LikePattern *pattern = fcinfo->flinfo->fn_extra;
-	struct varlena *source = PG_DETOAST_DATUM_PACKED(datum);
-	const char *data = VARDATA_ANY(source);
-	Size		bytes = VARSIZE_ANY_EXHDR(source);
+	struct varlena *source;
+	const char *data;
+	Size		bytes;
 
+	if (pattern != NULL && pattern->constant && pattern->source != NULL &&
+		pattern->searched == substring_search)
+		return pattern;
+	source = PG_DETOAST_DATUM_PACKED(datum);
+	data = VARDATA_ANY(source);
+	bytes = VARSIZE_ANY_EXHDR(source);
 	if (pattern == NULL)
 	{
 		mchar_check_version(fcinfo->flinfo);
 		pattern = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(LikePattern));
+		pattern->constant = pattern_is_constant(fcinfo->flinfo->fn_expr);
 		fcinfo->flinfo->fn_extra = pattern;
 	}
 	if (pattern->source == NULL || pattern->bytes != bytes ||

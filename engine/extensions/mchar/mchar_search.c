@@ -13,8 +13,9 @@
  * UTF-16 synchronizes itself, a literal never matches half of a pair.
  *
  * On x86-64 eight positions are tried at once: where the first and the last
- * unit of the literal may be, in any case.  Literals whose ends have more than
- * four forms, and other machines, take one position at a time.
+ * unit of the literal may be, in any case.  Most letters have two forms, a
+ * few have up to four.  Literals whose ends have more, and other machines,
+ * take one position at a time.
  *
  * extensions/mchar/mchar_search.c
  *
@@ -32,14 +33,20 @@
 
 /* Units that fold to one and the same, itself included. */
 #define FORMS_MAX	4
+#define FORMS_USUAL	2
+
+/* Positions that are tried at once; a form is kept as many times. */
+#define AT_ONCE		8
+
+typedef UChar Forms[FORMS_MAX][AT_ONCE];
 
 typedef struct Literal
 {
 	int32		length;
 	int32		blanks;			/* at its end */
 	int			forms;			/* 0: more than FORMS_MAX */
-	UChar		first[FORMS_MAX];
-	UChar		last[FORMS_MAX];
+	Forms		first;
+	Forms		last;
 	UChar	   *units;			/* folded */
 } Literal;
 
@@ -124,12 +131,13 @@ table_ready(void)
 }
 
 /*
- * Fills the array with the units that fold to this one, repeating the last;
- * false if there are too many.
+ * Fills the array with the units that fold to this one, repeating the last.
+ * Returns how many there are, or 0 if there are too many.
  */
-static bool
-list_forms(UChar folded, UChar *forms)
+static int
+list_forms(UChar folded, Forms forms)
 {
+	UChar		unit = folded;
 	int			count = 0;
 	int			low = 0;
 	int			high = pair_count;
@@ -143,24 +151,28 @@ list_forms(UChar folded, UChar *forms)
 		else
 			high = middle;
 	}
-	forms[count++] = folded;
-	for (; low < pair_count && pairs[low].folded == folded; low++)
+	for (int form = 0; form < FORMS_MAX; form++)
 	{
-		if (count == FORMS_MAX)
-			return false;
-		forms[count++] = pairs[low].unit;
+		if (form > 0 && low < pair_count && pairs[low].folded == folded)
+			unit = pairs[low++].unit;
+		else if (form > 0 && count == 0)
+			count = form;
+		for (int i = 0; i < AT_ONCE; i++)
+			forms[form][i] = unit;
 	}
-	for (; count < FORMS_MAX; count++)
-		forms[count] = forms[count - 1];
-	return true;
+	if (low < pair_count && pairs[low].folded == folded)
+		return 0;
+	return count > 0 ? count : FORMS_MAX;
 }
 
 static void
 finish_literal(Literal *literal)
 {
+	int			first = list_forms(literal->units[0], literal->first);
+	int			last = list_forms(literal->units[literal->length - 1], literal->last);
+
 	literal->blanks = literal->length - mchar_trimmed(literal->units, literal->length);
-	literal->forms = list_forms(literal->units[0], literal->first) &&
-		list_forms(literal->units[literal->length - 1], literal->last) ? FORMS_MAX : 0;
+	literal->forms = first == 0 || last == 0 ? 0 : Max(first, last);
 }
 
 /* Characters beyond the basic plane are compared as they are. */
@@ -257,32 +269,35 @@ find_slowly(const Literal *literal, const UChar *units, int32 at, int32 end)
 
 /* A bit pair for each of eight units that is one of the forms. */
 static inline __m128i
-any_form(const UChar *units, const __m128i *forms)
+any_form(const UChar *units, const __m128i *form, int forms)
 {
 	__m128i		eight = _mm_loadu_si128((const __m128i *) units);
+	__m128i		equal = _mm_or_si128(_mm_cmpeq_epi16(eight, form[0]),
+									 _mm_cmpeq_epi16(eight, form[1]));
 
-	return _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi16(eight, forms[0]),
-									 _mm_cmpeq_epi16(eight, forms[1])),
-						_mm_or_si128(_mm_cmpeq_epi16(eight, forms[2]),
-									 _mm_cmpeq_epi16(eight, forms[3])));
+	if (forms > FORMS_USUAL)
+		equal = _mm_or_si128(equal, _mm_or_si128(_mm_cmpeq_epi16(eight, form[2]),
+												 _mm_cmpeq_epi16(eight, form[3])));
+	return equal;
 }
 
-static int32
-find_by_eight(const Literal *literal, const UChar *units, int32 end)
+/* The compiler makes one of these for each number of forms. */
+static pg_attribute_always_inline int32
+find_by_eight(const Literal *literal, const UChar *units, int32 end, int forms)
 {
 	__m128i		first[FORMS_MAX];
 	__m128i		last[FORMS_MAX];
 	int32		at = 0;
 
-	for (int i = 0; i < FORMS_MAX; i++)
+	for (int i = 0; i < forms; i++)
 	{
-		first[i] = _mm_set1_epi16((short) literal->first[i]);
-		last[i] = _mm_set1_epi16((short) literal->last[i]);
+		first[i] = _mm_loadu_si128((const __m128i *) literal->first[i]);
+		last[i] = _mm_loadu_si128((const __m128i *) literal->last[i]);
 	}
 	for (;;)
 	{
-		unsigned	hits = _mm_movemask_epi8(_mm_and_si128(any_form(units + at, first),
-														   any_form(units + at + literal->length - 1, last)));
+		unsigned	hits = _mm_movemask_epi8(_mm_and_si128(any_form(units + at, first, forms),
+														   any_form(units + at + literal->length - 1, last, forms)));
 
 		while (hits != 0)
 		{
@@ -292,10 +307,10 @@ find_by_eight(const Literal *literal, const UChar *units, int32 end)
 				return at + bit / 2;
 			hits &= ~(3U << bit);
 		}
-		if (at == end - 7)
+		if (at == end - (AT_ONCE - 1))
 			return -1;
 		/* The last eight overlap those before. */
-		at = Min(at + 8, end - 7);
+		at = Min(at + AT_ONCE, end - (AT_ONCE - 1));
 	}
 }
 
@@ -308,8 +323,10 @@ find(const Literal *literal, const UChar *units, int32 length)
 	int32		end = length - literal->length;
 
 #ifdef __SSE2__
-	if (end >= 7 && literal->forms > 0)
-		return find_by_eight(literal, units, end);
+	if (end >= AT_ONCE - 1 && literal->forms > 0)
+		return literal->forms <= FORMS_USUAL
+			? find_by_eight(literal, units, end, FORMS_USUAL)
+			: find_by_eight(literal, units, end, FORMS_MAX);
 #endif
 	return find_slowly(literal, units, 0, end);
 }

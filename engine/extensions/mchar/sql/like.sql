@@ -66,3 +66,22 @@ SELECT count(*) FILTER (WHERE (repeat('x', a) || 'НайДи' || repeat('y', b))
 SELECT count(*) FROM pairs a JOIN pairs b ON a.g = b.g + 1 AND a.v LIKE b.pattern WHERE a.v LIKE '%a%';
 DROP TABLE pairs, answers;
 DROP FUNCTION pick;
+-- a call site with other patterns: rows, parameters, PL/pgSQL's kept expressions
+SELECT pattern, 'Накладная'::mvarchar LIKE pattern AS is_like
+FROM unnest(ARRAY['%клад%', '%склад%', 'НАК%']::mvarchar[]) pattern;
+PREPARE find (mvarchar) AS SELECT 'Накладная'::mvarchar LIKE $1 AS is_like;
+EXECUTE find ('%клад%');
+EXECUTE find ('%склад%');
+DEALLOCATE find;
+DO $$
+DECLARE
+	pattern mvarchar;
+	found int := 0;
+BEGIN
+	FOREACH pattern IN ARRAY ARRAY['%клад%', '%склад%', 'НАК%', '%ная', '%'] LOOP
+		IF 'Накладная'::mvarchar LIKE pattern THEN
+			found := found + 1;
+		END IF;
+	END LOOP;
+	RAISE NOTICE 'found by % of 5 patterns', found;
+END $$;

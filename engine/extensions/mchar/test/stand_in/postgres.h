@@ -42,6 +42,7 @@ typedef struct varlena text;
 #define Min(x, y)				((x) < (y) ? (x) : (y))
 #define lengthof(array)			(sizeof(array) / sizeof((array)[0]))
 #define likely(x)				(x)
+#define pg_attribute_always_inline	inline
 #define CHECK_FOR_INTERRUPTS()	((void) 0)
 #define MCXT_ALLOC_HUGE			0
 
