@@ -16,12 +16,13 @@ import (
 	"plimsoll/lab/prove/trial"
 )
 
-// Defaults of C10, and what is required beyond the claim: that short and long values with few matches gain so much.
+// Defaults of C10, and a goal of our own, for short and long values with few matches. The claim names no figure, so that
+// a missed goal refutes nothing.
 const (
 	c10Rounds     = 6
 	c10Characters = 4_000_000 // of each table
 	c10Queries    = 5         // of a turn; the figure is the fastest
-	c10Required   = 5.0
+	c10Goal       = 5.0
 	c10Between    = 2 * time.Second // a turn, roughly
 )
 
@@ -96,8 +97,6 @@ func substringSearch(b site.Bench, s *site.Site) trial.Trial {
 		rules.Direction = append(rules.Direction, trial.Criterion{Of: fewerOf(shape), Confirm: trial.Above(1),
 			Refute: trial.Below(1)})
 	}
-	rules.Direction = append(rules.Direction, trial.Bar(fewerOf(c10Short), c10Required),
-		trial.Bar(fewerOf(c10Long), c10Required))
 	return trial.Trial{
 		Text: "LIKE '%text%' on mvarchar by the generic matcher and by substring search, for values of several " +
 			"lengths and texts that are rare and common",
@@ -107,8 +106,8 @@ func substringSearch(b site.Bench, s *site.Site) trial.Trial {
 				"compressed; a sequential scan without parallel workers; the fastest of %d queries of a turn",
 				human.Thousands(c10Characters), c10Queries)},
 			{Name: "ways", Text: "mchar.substring_search off and on, in the same session otherwise"},
-			{Name: "bars", Text: fmt.Sprintf("the claim gives no figure: faster is enough; ×%g with %s and with %s is "+
-				"our own requirement", c10Required, c10Short, c10Long)},
+			{Name: "goal", Text: fmt.Sprintf("our own, not judged, since the claim gives no figure: ×%g with %s and "+
+				"with %s; reading the rows is a part of both times", c10Goal, c10Short, c10Long)},
 		},
 	}
 }
