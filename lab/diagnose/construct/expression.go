@@ -149,7 +149,8 @@ func (r *reader) document(at place) {
 // sign or word that works by itself.
 func (r *reader) sign(all []token, i int, at place) {
 	switch t := all[i]; {
-	case t.text == "~" && i > 0 && operand(all[i-1]) || t.text == "~*" || t.text == "!~" || t.text == "!~*" || t.word == "similar":
+	case t.text == "~" && i > 0 && operand(all[i-1]), t.text == "~*" || t.text == "!~" || t.text == "!~*",
+		t.word == "similar":
 		r.add(regularExpression, t.text)
 	case t.text == "->" || t.text == "->>" || t.text == "#>" || t.text == "#>>" || t.text == "@?":
 		r.document(at)

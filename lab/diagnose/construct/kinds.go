@@ -12,7 +12,7 @@ var constructs = [kinds]Construct{
 		"UNION ALL of two joins, one for each condition; or two LEFT JOINs and coalesce", Avoidable},
 	joinDistinct: {"IS NOT DISTINCT FROM in the condition of a join",
 		"no index, hash or merge serves it: each pair of rows is compared",
-		"join by =, and what is NULL on both sides in a second statement by UNION ALL; or store a value in place of NULL",
+		"join by =, and what is NULL on both sides in a second statement by UNION ALL; or store a value for NULL",
 		Avoidable},
 	joinRange: {"a join by ranges or inequalities alone (BETWEEN, <, >, LIKE), without an equality",
 		"no hash or merge serves it: a nested loop compares each pair of rows",

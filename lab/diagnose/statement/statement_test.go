@@ -198,7 +198,8 @@ func TestDescribe_TellsHowNamesAreDeclared(t *testing.T) {
 	execute(t, conn, `CREATE TABLE leases (id int PRIMARY KEY, body text, rate numeric, price numeric(9, 2),
 			words tsvector GENERATED ALWAYS AS (to_tsvector('simple', body)) STORED);
 		CREATE INDEX by_hash ON leases (md5(body));
-		CREATE FUNCTION known() RETURNS SETOF leases LANGUAGE sql STABLE SET search_path = public AS 'SELECT * FROM leases';
+		CREATE FUNCTION known() RETURNS SETOF leases LANGUAGE sql STABLE SET search_path = public AS
+			'SELECT * FROM leases';
 		CREATE FUNCTION "Долг"(who int) RETURNS SETOF int LANGUAGE plpgsql ROWS 9000 COST 7 AS
 			'BEGIN RETURN QUERY EXECUTE ''SELECT 1''; END';
 		CREATE VIEW wide AS SELECT a.id,
