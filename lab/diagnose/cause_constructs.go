@@ -112,7 +112,7 @@ var costlyOperations = cause{
 			if e == nil || m.narrowed(l.Text) || len(l.Tables) == 0 && len(l.Own) > 0 {
 				continue // an application in functions has a finding of its own
 			}
-			price := e.seconds / max(m.ledger.TotalS, 1e-9)
+			price := e.use.share // with the queue for a processor, as that of work beyond the rows
 			if price < problemFrom.Value || 1000*e.seconds/e.calls < costlyMS.Value &&
 				m.book.longRunning[e.use.largest] == 0 || best != nil && *best.Price >= price {
 				continue
@@ -128,8 +128,8 @@ var costlyOperations = cause{
 				Mechanism: "It does not wait, and no other reason was found. Its text has what multiplies the work " +
 					"of " +
 					"its rows; a plan with its times says whether that takes it.",
-				Evidence: append([]string{fmt.Sprintf("%s of the time is processor time of: %s", human.Percent(price),
-					e.use.largest), e.says()}, m.within(e.use.largest)...),
+				Evidence: append([]string{fmt.Sprintf("%s of the time is spent on, or waiting for a processor: %s",
+					human.Percent(price), e.use.largest), e.says()}, m.within(e.use.largest)...),
 				Excluded: []string{"it waits for no lock, disk or client"}}
 			best.tell(has)
 			best.Next = append(best.Next,
