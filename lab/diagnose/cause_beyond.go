@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -90,32 +89,6 @@ func (e *excess) says() string {
 		1000*e.seconds/e.calls, e.calls, e.rows/e.calls, human.Percent(1-e.beyond))
 }
 
-// operations in the text of a statement that multiply what its rows take, the rarest first.
-var operations = []struct {
-	is         *regexp.Regexp
-	says, next string
-}{
-	{regexp.MustCompile(`(?i)\bnot\s+in\s*\(\s*select\b`), "NOT IN (SELECT …), a subquery that is compared row by " +
-		"row " +
-		"where its list does not fit into work_mem as a hash", "NOT EXISTS (SELECT … WHERE key = …) instead of NOT " +
-		"IN: " +
-		"it is planned as a join, and NULL does not change its meaning"},
-	{regexp.MustCompile(`(?i)\bwith\s+recursive\b`), "a recursive query", "begin where the condition is: a condition " +
-		"outside of WITH RECURSIVE does not reach into it"},
-	{regexp.MustCompile(`(?i)\bover\s*\(`), "window functions", "a condition outside of the subquery with the window " +
-		"does not reach into it, unless it is on PARTITION BY"},
-	{regexp.MustCompile(`(?i)\bselect\s+distinct\b`), "DISTINCT", "does DISTINCT hide rows that a join makes too " +
-		"many? " +
-		"EXISTS asks whether there is one"},
-	{regexp.MustCompile(`(?i)\(\s*select\b`), "a subquery", "EXPLAIN (ANALYZE) it: a SubPlan with many loops runs " +
-		"for " +
-		"each row; a join runs once"},
-	{regexp.MustCompile(`(?i)\border\s+by\b`), "a sort", "an index in the wanted order"},
-	{regexp.MustCompile(`(?i)\bjoin\b|\bfrom\b[^()]*,`), "a join", "EXPLAIN (ANALYZE) it: which join has far more " +
-		"rows " +
-		"than its sides?"},
-}
-
 // beyondItsRows: a statement computes, compares or joins far more than it reads, and nothing else explains it.
 var beyondItsRows = cause{
 	name: "work-beyond-the-rows",
@@ -132,7 +105,6 @@ var beyondItsRows = cause{
 				best != nil && *best.Price >= e.price {
 				continue
 			}
-			text := m.textOf(l)
 			f := &Finding{Price: &e.price, explains: e.use.statements, Statements: m.book.full(e.use.statements),
 				partial: true,
 				Mechanism: "Rows that are read and passed on take a microsecond each at most. Where a call takes " +
@@ -142,15 +114,11 @@ var beyondItsRows = cause{
 				Excluded: []string{"it waits for no lock, disk or client, and no table is read more than the " +
 					"counters say"},
 			}
-			var has []string
-			for _, o := range operations {
-				if o.is.MatchString(text) && len(has) < 2 {
-					has, f.Next = append(has, o.says), append(f.Next, o.next)
-				}
-			}
 			f.Title = "A statement takes far longer than the rows that it reads"
-			if len(has) > 0 {
-				f.Title += ": it has " + strings.Join(has, ", and ")
+			if has := m.reasonsOf(l); len(has) > 0 {
+				has = mostSpecific(has)
+				f.Title += ": it has " + listOf(has)
+				f.tell(has)
 			}
 			f.Next = append(f.Next, "EXPLAIN (ANALYZE, BUFFERS) it: which line has most of the time, rows and loops?")
 			best = f

@@ -17,6 +17,7 @@ var addsUp = regexp.MustCompile(`(?i)\b(count|sum|avg|min|max|string_agg|array_a
 // filtered: an index leads to many rows, and nearly all of them are dropped. A whole scan has findings of its own.
 var filtered = cause{
 	name: "rows-read-and-dropped",
+	text: true,
 	find: func(m *measured) (*Finding, string) {
 		var best *Finding
 		for i := range m.statements {

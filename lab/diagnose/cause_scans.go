@@ -71,6 +71,7 @@ func (s *scanned) evidence() string {
 // wholeTables are read for a few rows.
 var wholeTables = cause{
 	name:    "missing-index",
+	text:    true,
 	healthy: "no table of more than a few thousand rows is read whole",
 	find: func(m *measured) (*Finding, string) {
 		return m.ofTables(func(table string) *Finding {

@@ -116,7 +116,7 @@ var longStatements = cause{
 			f.explains = append(f.explains, one.Name)
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time, in calls of more than %.2f s: %s",
 				human.Percent(share), longStatement.Value, one.Name))
-			f.Evidence = append(f.Evidence, m.within(one.Name)...)
+			f.Evidence = append(append(f.Evidence, m.within(one.Name)...), m.hasText(one.Name)...)
 		}
 		f.there = len(all) > 0
 		f.partial = len(m.book.longRunning) > len(all) || m.gotProcessor() < 1
@@ -145,7 +145,7 @@ func (m *measured) takesMost() *Finding {
 			partial: true, Title: "One statement takes most of the time, and no reason was found but its own work",
 			Mechanism: "It does not wait. It reads, joins, sorts or computes more than a short operation should.",
 			Evidence: append([]string{fmt.Sprintf("%s of the time is processor time of: %s", human.Percent(price),
-				u.largest)}, m.within(u.largest)...),
+				u.largest)}, append(m.within(u.largest), m.hasText(u.largest)...)...),
 			Excluded: []string{"it waits for no lock, disk or client"},
 			Next:     []string{"EXPLAIN (ANALYZE, BUFFERS) it: which line has most of the time, rows and loops?"}}
 	}
@@ -165,6 +165,7 @@ func (m *measured) gotProcessor() float64 {
 // bulkWriting: many rows are written at once.
 var bulkWriting = cause{
 	name:    "bulk-writing",
+	text:    true,
 	healthy: "no table gains or changes rows in bulk",
 	find: func(m *measured) (*Finding, string) {
 		if why := m.delta.Why(counters.Tables); why != "" {

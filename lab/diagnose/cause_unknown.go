@@ -114,7 +114,7 @@ func (m *measured) withoutReason() *Finding {
 			"reason that the figures do not show."}
 	for _, b := range all {
 		*f.Price += b.share
-		f.Evidence = append(f.Evidence, b.says()...)
+		f.Evidence = append(f.Evidence, b.says(m)...)
 		if why := m.clientsWithoutProcessors(b.share); b.class == waits.Client && why != "" {
 			f.Evidence = append(f.Evidence, why)
 		}
@@ -139,7 +139,7 @@ func (b bare) name() string {
 	return "in " + nonEmpty(lineNames[string(b.class)], string(b.class))
 }
 
-func (b bare) says() (lines []string) {
+func (b bare) says(m *measured) (lines []string) {
 	texts := []string{}
 	for _, e := range b.events[:min(3, len(b.events))] {
 		texts = append(texts, e.Name+" "+human.Percent(e.Share))
@@ -149,6 +149,9 @@ func (b bare) says() (lines []string) {
 	for _, s := range b.statements[:min(3, len(b.statements))] {
 		if s.Share >= problemFrom.Value {
 			lines = append(lines, fmt.Sprintf("%s of it: %s", human.Percent(s.Share), s.Name))
+			if b.class == waits.Running {
+				lines = append(lines, m.hasText(s.Name)...)
+			}
 		}
 	}
 	return lines

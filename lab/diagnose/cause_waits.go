@@ -229,6 +229,7 @@ func (m *measured) memoryOfRole(sampled string) (lines []string) {
 // spills into temporary files.
 var spills = cause{
 	name:    "temporary-files",
+	text:    true,
 	healthy: "sorts and joins write hardly any temporary files",
 	find: func(m *measured) (*Finding, string) {
 		perS := m.delta.PerSecond(m.delta.Sum(counters.Databases, "", "temp_bytes"))

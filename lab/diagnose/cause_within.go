@@ -54,12 +54,17 @@ func (m *measured) functionsOf(l *statement.Account, u use) *Finding {
 		f.Title = title
 	}
 	if len(l.EachRow) == 0 && len(l.Own) > 0 {
-		f.Title = "The function " + l.Own[0].Name + " takes the time of a statement that calls it"
+		own, facts := tellingFunction(l.Own)
+		f.Title = "The function " + own.Name + " takes the time of a statement that calls it"
+		if len(facts) > 0 {
+			f.Title = "It takes the time of a statement: " + facts[0].Name
+		}
 		f.Next = []string{"write what it reads as a join or a lateral subquery of the statement: one plan for all rows",
 			"auto_explain.log_nested_statements = on shows the plans of what it runs; a loop that only computes is " +
 				"one " +
 				"expression, or not the database's work"}
-		f.remark = len(l.Tables) == 0 // an application in functions: its work is meant
+		f.tell(facts)
+		f.remark = len(l.Tables) == 0 && !asTable(own) // an application in functions: its work is meant
 	}
 	times := 0.0
 	for _, one := range l.Functions {

@@ -106,6 +106,8 @@ type cause struct {
 	classes []waits.Class
 	// waste: nobody asked for what it does. A job that does nothing but one thing spends all of its time on it.
 	waste bool
+	// text: what the text of its statement has may be the reason, and is told.
+	text bool
 	// find looks for the cause. No finding and no reason: it is absent. A reason: it cannot be known.
 	find func(m *measured) (*Finding, string)
 }
@@ -119,7 +121,7 @@ var causes = []cause{
 	planChanged, computedConditions, tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp,
 	indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues, filtered,
 	valuesRewritten, notHOT, unusedIndexes, scatteredKeys, spills, bulkWriting, commitForEachRow, beyondItsRows,
-	missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers,
+	costlyOperations, missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers,
 	processorsByServer, processorsElsewhere,
 	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,
 	checkpoints, logInsertion,
@@ -144,6 +146,9 @@ func judge(m *measured, s *sources) (findings []Finding, healthy []string) {
 			if behind := m.behindStatements(f.explains); behind >= noteFrom.Value {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("others wait %s of the time for locks that these "+
 					"statements hold", human.Percent(behind)))
+			}
+			if c.text {
+				m.tellText(f)
 			}
 			f.looks = m.looksOf(c, f)
 			f.level(m)

@@ -158,6 +158,8 @@ var (
 		"of a statement's processor time: what its rows and its call do not take")
 	beyondMS = limit("call that works beyond its rows", 5,
 		"milliseconds of processor time; a short one may take as long to begin")
+	costlyMS = limit("call with a costly operation", 3,
+		"milliseconds of processor time; a shorter one has few rows, whatever it does with them")
 	computedMS = limit("call that computes for each row", 1,
 		"milliseconds of processor time; a shorter one has nothing to gain")
 	loopsLeast = limit("runs of a subquery in a call", 10,

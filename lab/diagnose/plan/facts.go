@@ -44,7 +44,7 @@ type Index struct {
 	Partial     string   `json:"partial"`
 	Expressions string   `json:"expressions"`
 	First       string   `json:"first"`   // empty: an expression
-	Columns     []string `json:"columns"` // all of them
+	Columns     []string `json:"columns"` // all of them, in their order, those that it includes last
 	Ops         string   `json:"ops"`
 	Collation   string   `json:"collation"` // empty: the database's
 	Locale      string   `json:"locale"`

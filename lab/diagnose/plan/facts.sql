@@ -20,8 +20,9 @@ SELECT n.nspname || '.' || c.relname AS name, c.relname::text AS plain, c.reltup
         'unique', x.indisunique AND x.indnkeyatts = 1, 'method', am.amname,
         'partial', coalesce(pg_get_expr(x.indpred, x.indrelid), ''),
         'expressions', coalesce(pg_get_expr(x.indexprs, x.indrelid), ''), 'first', coalesce(a.attname, ''),
-        'columns', coalesce((SELECT jsonb_agg(k.attname) FROM pg_attribute k WHERE k.attrelid = x.indrelid
-            AND k.attnum = ANY (x.indkey)), '[]'), 'other', coalesce(x.indcollation[0] <> a.attcollation, false),
+        'columns', coalesce((SELECT jsonb_agg(k.attname ORDER BY u.n) FROM unnest(x.indkey) WITH ORDINALITY u (key, n)
+            JOIN pg_attribute k ON k.attrelid = x.indrelid AND k.attnum = u.key), '[]'),
+        'other', coalesce(x.indcollation[0] <> a.attcollation, false),
         'pending', am.amname = 'gin' AND NOT coalesce(ic.reloptions && '{fastupdate=off,fastupdate=false,fastupdate=no,
             fastupdate=0}', false),
         'nulls_apart', x.indoption[0] IN (1, 2),

@@ -45,6 +45,12 @@ type Account struct {
 	Foreign []string `json:"-"`
 	// Own are functions of the database's users that its text names.
 	Own []Own `json:"-"`
+	// Shapes of the views that its text names.
+	Shapes []Shape `json:"-"`
+	// Computed for each row that it writes: generated columns and expressions of indexes.
+	Computed []Computed `json:"-"`
+	// Unlimited are columns of its tables that it names: numeric without a declared precision.
+	Unlimited []Unlimited `json:"-"`
 
 	key   id
 	role  uint32 // whom policies concern; 0: not known
@@ -104,11 +110,32 @@ type Runs struct{ Kind, Name, Table, Function string }
 // View that adds up the rows of a table.
 type View struct{ Name, Table string }
 
-// Own is a function that somebody wrote. It catches errors in a loop: each turn is a subtransaction.
+// Own is a function that somebody wrote.
 type Own struct {
 	Name    string
-	Catches bool
+	Catches bool // errors in a loop: each turn is a subtransaction
+
+	Language string
+	// Sets: it has a SET clause. Definer: it runs as its owner. Neither becomes a part of the statement.
+	Sets, Definer bool
+	Volatile      bool
+	Dynamic       bool // its body has EXECUTE
+	Loops, Guards bool // a LOOP, a block with EXCEPTION
+	Rows, Cost    float64
 }
+
+// Shape of a view.
+type Shape struct {
+	Name                          string
+	Joins, Outer                  int
+	Distinct, Adds, Windows, Sets bool // DISTINCT, aggregates or GROUP BY, window functions, UNION and its like
+}
+
+// Computed for each row that is written: by a generated column, or the expression of an index.
+type Computed struct{ Kind, Name, Table, Expression string }
+
+// Unlimited is a column of type numeric without a declared precision.
+type Unlimited struct{ Table, Name string }
 
 // Totals of all statements that the server counted. Null is not known.
 type Totals struct {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -206,7 +207,44 @@ var writesRows = map[string]bool{"check constraint": true, "index on an expressi
 
 // callsIt says that a text calls a function: its name may be that of a column, too.
 func callsIt(text, function string) bool {
-	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(function) + `"?\s*\(`).MatchString(text)
+	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN_$])` + regexp.QuoteMeta(function) + `"?\s*\(`).MatchString(text)
+}
+
+// computes are the kinds of what is computed for each row that is written, by whatever function.
+var computes = map[string]bool{"generated column": true, "expression of an index": true}
+
+// traits of an object: words, and numbers by their names.
+type traits struct {
+	words   map[string]bool
+	numbers map[string]float64
+}
+
+func traitsOf(text string) traits {
+	t := traits{map[string]bool{}, map[string]float64{}}
+	for _, one := range strings.Fields(text) {
+		if name, value, is := strings.Cut(one, "="); is {
+			t.numbers[name], _ = strconv.ParseFloat(value, 64)
+		} else {
+			t.words[one] = true
+		}
+	}
+	return t
+}
+
+// own function of a user.
+func (o object) own() Own {
+	t := traitsOf(o.Events)
+	language, _, _ := strings.Cut(o.Events, " ")
+	return Own{Name: o.Name, Catches: o.Detail != "", Language: language, Sets: t.words["set"],
+		Definer: t.words["definer"], Volatile: t.words["volatile"], Dynamic: t.words["execute"], Loops: t.words["loop"],
+		Guards: t.words["exception"], Rows: t.numbers["rows"], Cost: t.numbers["cost"]}
+}
+
+// shape of a view.
+func (o object) shape() Shape {
+	t := traitsOf(o.Events)
+	return Shape{o.Name, int(t.numbers["joins"]), int(t.numbers["outer"]), t.words["distinct"], t.words["adds"],
+		t.words["windows"], t.words["sets"]}
 }
 
 // concerns says whether a policy is checked for a role.
@@ -253,7 +291,13 @@ func (in *Inside) apply(l *Account, all []object) {
 			by[o.Function] = o.Kind + " " + o.Object
 			l.EachRow = append(l.EachRow, Runs{o.Kind, o.Object, o.Name, o.Function})
 		case o.Kind == "function" && callsIt(l.Text, o.Object):
-			l.Own = append(l.Own, Own{o.Name, o.Detail != ""})
+			l.Own = append(l.Own, o.own())
+		case o.Kind == "view":
+			l.Shapes = append(l.Shapes, o.shape())
+		case computes[o.Kind] && does(o.Events):
+			l.Computed = append(l.Computed, Computed{o.Kind, o.Object, o.Name, o.Detail})
+		case o.Kind == "numeric" && l.words[o.Object]:
+			l.Unlimited = append(l.Unlimited, Unlimited{o.Name, o.Object})
 		}
 	}
 	slices.Sort(l.Tables)

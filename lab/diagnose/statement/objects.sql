@@ -3,7 +3,8 @@
 -- expressions of indexes, in defaults and generated columns. A table comes with its partitions. Then functions that
 -- have one of these names; for each of their turns, a loop with a block that catches errors makes a subtransaction. A
 -- table comes with the view that adds it up, and says whether it is foreign, and whether a materialized view is
--- between.
+-- between. What else tells why a statement takes time: how functions are declared, which clauses the query of a view
+-- has, what generated columns and indexes compute, and columns of numeric without a precision.
 --
 -- Bounds: of relations with the same name, and of what is below a name, those with most traffic ($2 and $3); a name
 -- alone does not tell the schema, and a table may have ten thousand partitions. Views can be below each other in a
@@ -83,7 +84,41 @@ FROM tables t CROSS JOIN LATERAL (
     JOIN pg_language l ON l.oid = p.prolang
 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND l.lanname NOT IN ('internal', 'c')
 UNION ALL
-(SELECT p.proname, n.nspname || '.' || p.proname, 'function', p.proname, '', n.nspname || '.' || p.proname, 0,
+(SELECT v.relname::text, n.nspname || '.' || v.relname, 'view', v.relname::text,
+    concat_ws(' ', 'joins=' || (length(q.tree) - length(replace(q.tree, '{JOINEXPR ', ''))) / length('{JOINEXPR '),
+        'outer=' || (length(q.tree) - length(regexp_replace(q.tree, '\{JOINEXPR :jointype [123]', '', 'g')))
+            / length('{JOINEXPR :jointype 1'),
+        CASE WHEN strpos(q.tree, ':distinctClause (') > 0 THEN 'distinct' END,
+        CASE WHEN strpos(q.tree, ':hasAggs true') > 0 OR strpos(q.tree, ':groupClause (') > 0 THEN 'adds' END,
+        CASE WHEN strpos(q.tree, ':hasWindowFuncs true') > 0 THEN 'windows' END,
+        CASE WHEN strpos(q.tree, ':setOperations {') > 0 THEN 'sets' END), '', 0, '', false, '{}'
+FROM here h JOIN pg_class v USING (oid) JOIN pg_namespace n ON n.oid = v.relnamespace
+    CROSS JOIN LATERAL (SELECT w.ev_action::text AS tree FROM pg_rewrite w WHERE w.ev_class = v.oid AND w.ev_type = '1'
+        OFFSET 0) q
+WHERE h.place <= $2::int8 AND v.relkind = 'v' LIMIT 200)
+UNION ALL
+(SELECT t.named, t.name, w.kind, w.object, 'INSERT UPDATE COPY MERGE', '', 0, left(w.expression, 300), t.kept, '{}'
+FROM tables t CROSS JOIN LATERAL (
+        SELECT 'generated column' AS kind, a.attname::text AS object, pg_get_expr(f.adbin, f.adrelid) AS expression
+        FROM pg_attrdef f JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+        WHERE f.adrelid = t.oid AND a.attgenerated = 's'
+        UNION ALL SELECT 'expression of an index', x.relname::text, pg_get_expr(i.indexprs, i.indrelid)
+        FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = t.oid AND i.indexprs IS NOT NULL
+    ) w LIMIT 500)
+UNION ALL
+(SELECT t.named, t.name, 'numeric', a.attname::text, '', '', 0, '', t.kept, '{}'
+FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+    AND a.atttypid = 'pg_catalog.numeric'::regtype AND a.atttypmod = -1
+WHERE a.attname = ANY ($1::text[]) LIMIT 500)
+UNION ALL
+(SELECT p.proname::text, n.nspname || '.' || p.proname, 'function', p.proname::text,
+    concat_ws(' ', l.lanname, CASE p.provolatile WHEN 'v' THEN 'volatile' END,
+        CASE WHEN p.proconfig IS NOT NULL THEN 'set' END, CASE WHEN p.prosecdef THEN 'definer' END,
+        CASE WHEN l.lanname <> 'sql' AND p.prosrc ~* '\mexecute\M' THEN 'execute' END,
+        CASE WHEN p.prosrc ~* '\mloop\M' THEN 'loop' END,
+        CASE WHEN p.prosrc ~* '\mexception\s+when\M' THEN 'exception' END,
+        'rows=' || p.prorows::numeric, 'cost=' || p.procost::numeric),
+    n.nspname || '.' || p.proname, 0,
     CASE WHEN p.prosrc ~* '\mloop\M.*\mexception\s+when\M' THEN 'catches' ELSE '' END, false, '{}'
 FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang
 WHERE p.proname = ANY ($1::text[]) AND n.nspname NOT IN ('pg_catalog', 'information_schema')

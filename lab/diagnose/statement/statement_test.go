@@ -131,7 +131,8 @@ func TestBetween_AnAccountAddsUpAndNamesWhatRunsWithin(t *testing.T) {
 		{"index on an expression", "by_may", "public.orders", "public.may"}}; !sameRuns(update.EachRow, want) {
 		t.Errorf("for each row: %+v, want %+v", update.EachRow, want)
 	}
-	if own := of(t, in, "SELECT may").Own; len(own) != 1 || own[0] != (Own{"public.may", true}) {
+	if own := of(t, in, "SELECT may").Own; len(own) != 1 || own[0] != (Own{Name: "public.may", Catches: true,
+		Language: "plpgsql", Loops: true, Guards: true, Cost: 100}) {
 		t.Errorf("its own functions: %+v", own)
 	}
 	if len(update.Triggers) != 1 || !strings.Contains(update.Triggers[0], "for each row: public.set_price") {
@@ -187,6 +188,47 @@ func TestBetween_NamesThePolicyOfARoleThatItConcerns(t *testing.T) {
 	}
 	if own := of(t, in, "SELECT count(id)"); len(own.Policies) != 0 {
 		t.Errorf("%q, of a superuser, whom none concerns", own.Policies)
+	}
+}
+
+// What the catalogs know of the names in a text is read with the rights of pg_monitor alone.
+func TestDescribe_TellsHowNamesAreDeclared(t *testing.T) {
+	dsn := clustertest.Database(t)
+	conn := clustertest.Connect(t, dsn.Secret(), "shop")
+	execute(t, conn, `CREATE TABLE leases (id int PRIMARY KEY, body text, rate numeric, price numeric(9, 2),
+			words tsvector GENERATED ALWAYS AS (to_tsvector('simple', body)) STORED);
+		CREATE INDEX by_hash ON leases (md5(body));
+		CREATE FUNCTION known() RETURNS SETOF leases LANGUAGE sql STABLE SET search_path = public AS
+			'SELECT * FROM leases';
+		CREATE FUNCTION "Долг"(who int) RETURNS SETOF int LANGUAGE plpgsql ROWS 9000 COST 7 AS
+			'BEGIN RETURN QUERY EXECUTE ''SELECT 1''; END';
+		CREATE VIEW wide AS SELECT a.id,
+			b.rate FROM leases a LEFT JOIN leases b USING (id) LEFT JOIN leases c USING (id)
+			JOIN leases d USING (id);
+		CREATE VIEW sums AS SELECT DISTINCT body, count(*) OVER () FROM leases GROUP BY body UNION SELECT '', 1;
+		DROP ROLE IF EXISTS facts_reader; CREATE ROLE facts_reader IN ROLE pg_monitor; SET ROLE facts_reader`)
+	in := &Inside{Accounts: []Account{Sampled("INSERT INTO leases (body, rate, price) VALUES (?, ?, ?)", 1, 0.5),
+		Sampled("SELECT rate FROM known(), \"Долг\"(?)", 1, 0.5), Sampled("SELECT body FROM wide, sums", 1, 0.5)}}
+	if err := in.Describe(patience.Context(t), conn); err != nil || len(in.Missing) > 0 {
+		t.Fatal(err, in.Missing)
+	}
+	insert, call, views := in.Accounts[0], in.Accounts[1], in.Accounts[2]
+	if want := []Computed{{"generated column", "words", "public.leases", "to_tsvector(?::regconfig, body)"},
+		{"expression of an index", "by_hash", "public.leases", "md5(body)"}}; !slices.Equal(insert.Computed, want) {
+		t.Errorf("computed %+v, want %+v", insert.Computed, want)
+	}
+	if want := []Unlimited{{"public.leases", "rate"}}; !slices.Equal(insert.Unlimited, want) {
+		t.Errorf("unlimited %+v, want %+v", insert.Unlimited, want)
+	}
+	slices.SortFunc(call.Own, func(a, b Own) int { return strings.Compare(a.Name, b.Name) })
+	if want := []Own{{Name: "public.known", Language: "sql", Sets: true, Rows: 1000, Cost: 100}, {Name: "public.Долг",
+		Language: "plpgsql", Volatile: true, Dynamic: true, Rows: 9000, Cost: 7}}; !slices.Equal(call.Own, want) {
+		t.Errorf("functions %+v, want %+v", call.Own, want)
+	}
+	slices.SortFunc(views.Shapes, func(a, b Shape) int { return strings.Compare(a.Name, b.Name) })
+	if want := []Shape{{Name: "public.sums", Distinct: true, Adds: true, Windows: true, Sets: true},
+		{Name: "public.wide", Joins: 3, Outer: 2}}; !slices.Equal(views.Shapes, want) {
+		t.Errorf("views %+v, want %+v", views.Shapes, want)
 	}
 }
 

@@ -60,7 +60,7 @@ var faults = []*fault{
 	{name: "backup", from: "DBSherlock", does: "pg_dump in a loop", answers: []string{"backup"}, hidden: true,
 		plant: backup},
 	{name: "poor-join", from: "D-Bot", does: "a join without equality",
-		answers: []string{"long-statements", "work-beyond-the-rows"}, plant: poorJoin},
+		answers: []string{"long-statements", "work-beyond-the-rows", "costly-operation"}, plant: poorJoin},
 	{name: "concurrent-inserts", from: "DBPA, D-Bot", does: "bulk loads", answers: []string{"bulk-writing"},
 		plant: concurrentInserts},
 	{name: "large-results", from: "D-Bot", does: "clients read a whole table slowly",
