@@ -162,7 +162,7 @@ func (m *measured) timesEnded(e *ended) (n float64, logged bool) {
 // reaches says that something was met near the limit, and never far beyond it: who is cancelled is told a moment later.
 func (e *ended) reaches(met time.Duration) bool {
 	const near, beyond = 0.7, 1.1 // parts of the limit
-	const late = 20 * time.Millisecond
+	const late = 50 * time.Millisecond
 	limit := float64(e.limit)
 	return float64(met) >= near*limit && float64(met) <= beyond*limit+float64(late)
 }
@@ -314,7 +314,7 @@ var connectionsLimited = cause{
 					"however many connections the server has left.",
 				Evidence: []string{fmt.Sprintf("%.1f of %.0f connections at %d looks, on average", mean, limit,
 					m.pools.looks), fmt.Sprintf("%.0f new sessions a second", made)},
-				Excluded: []string{"not max_connections: the server has connections left"},
+				Excluded: []string{"not the limit of the whole server (max_connections)"},
 				Next: []string{"ALTER ROLE … CONNECTION LIMIT -1, or ALTER DATABASE … CONNECTION LIMIT -1; or as " +
 					"many as its programs need", "a pool of as many in front of it: who finds none waits, and gets " +
 					"no error"}}
