@@ -22,8 +22,8 @@ var sentAgain = cause{
 	find: func(m *measured) (*Finding, string) {
 		var best *Finding
 		for _, one := range append(m.seenAgain(), m.countedAgain()...) {
-			if m.byForeignServer(one.text) {
-				continue // another server fetches its rows: its program has a finding there
+			if m.byForeignServer(one.text) || m.repeated[one.text] {
+				continue // another server fetches its rows: its program has a finding there; or it has one here
 			}
 			share := m.shareWithGaps(one.text)
 			if best != nil && *best.Price >= share {
@@ -48,10 +48,20 @@ var sentAgain = cause{
 				explains: []string{one.text}, Statements: m.book.full([]string{one.text})}
 		}
 		if best != nil && *best.Price >= problemFrom.Value {
-			m.repeated = map[string]bool{best.explains[0]: true}
+			m.addRepeated(best.explains[:1])
 		}
 		return best, ""
 	},
+}
+
+// addRepeated statements: a problem explains the gaps behind them, too.
+func (m *measured) addRepeated(texts []string) {
+	if m.repeated == nil {
+		m.repeated = map[string]bool{}
+	}
+	for _, text := range texts {
+		m.repeated[text] = true
+	}
 }
 
 // byForeignServer: a statement that postgres_fdw sends, under the name that it gives itself.
@@ -149,6 +159,10 @@ var rolledBack = cause{
 		if share == nil || *share < rollbacksLeast.Value {
 			return nil, ""
 		}
+		if limited, _ := endedByLimit.find(m); limited != nil && (limited.grave ||
+			priceOf(*limited) >= problemFrom.Value) {
+			return nil, "" // that says why
+		}
 		f := &Finding{
 			Title: "Transactions are rolled back",
 			Mechanism: "What a transaction has read and written until then is lost, and most programs do it again. " +
@@ -180,6 +194,7 @@ var rolledBack = cause{
 			f.Next[0] = "the server's log names the statements: let the program ask before it tries, as INSERT … ON " +
 				"CONFLICT does"
 		}
+		m.addUnfinished(f)
 		if repeats { // otherwise it may be how a program ends what it has read
 			f.Price = share
 			f.Title = "Transactions fail against each other and are done again"
@@ -189,6 +204,33 @@ var rolledBack = cause{
 		}
 		return f, ""
 	},
+}
+
+// addUnfinished statements: the samples meet them, and the server hardly ever counts one that ends as it should. What
+// they take is lost, also where no log tells their errors.
+func (m *measured) addUnfinished(f *Finding) {
+	times := amounts{}
+	for text := range m.book.texts() {
+		if lost := m.unfinished(text); lost >= noteFrom.Value*m.ledger.TotalS {
+			times[text] = lost
+		}
+	}
+	if len(times) == 0 {
+		return
+	}
+	all, lost := parts(times, partsKept), 0.0
+	for _, one := range all {
+		lost += one.S
+		f.explains = append(f.explains, one.Name)
+	}
+	f.Title = "A statement fails nearly each time, and its transaction is rolled back"
+	f.Price, f.partial = new(max(priceOf(*f), lost/max(m.ledger.TotalS, 1e-9))), true
+	f.Statements = m.book.full(f.explains)
+	f.Evidence = append(f.Evidence, fmt.Sprintf("%s of the time is spent on calls that pg_stat_statements does not "+
+		"count, as it counts those that end without an error: %s", human.Percent(lost/max(m.ledger.TotalS, 1e-9)),
+		all[0].Name))
+	f.Next = append([]string{"run it as its role: which error, or who cancels it (a timeout of the driver, a person)?"},
+		f.Next...)
 }
 
 // failedPart of the rollbacks are errors that the log has; 0: fewer than half, or not known.
@@ -215,7 +257,8 @@ func (m *measured) addErrors(f *Finding) (repeats bool) {
 	if m.log == nil {
 		return false
 	}
-	for _, state := range []string{"40001", "40P01", "55P03", "23505", "57014", "25P02"} {
+	for _, state := range []string{"40001", "40P01", "55P03", "23505", "57014", cancelledByClient, "53400",
+		"25P02"} {
 		if n := m.log.Errors[state]; n > 0 {
 			repeats = repeats || state == "40001" || state == "40P01"
 			f.Evidence = append(f.Evidence, fmt.Sprintf("the server's log has SQLSTATE %s %d times", state, n))

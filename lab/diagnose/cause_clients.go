@@ -188,6 +188,9 @@ var connectionStorm = cause{
 			return nil, "pg_stat_database has no count of sessions"
 		}
 		if *made < connectsPerS.Value {
+			if limited, _ := connectionsLimited.find(m); limited != nil {
+				return &Finding{Price: new(0.0), partial: true}, "" // who is refused keeps none
+			}
 			return nil, ""
 		}
 		connecting := *made * m.connectS

@@ -193,13 +193,14 @@ func (m *measured) shareBehind(class waits.Class) (share float64) {
 	return share
 }
 
-// mostFor is the object that sessions wait for most in stories of a kind, as the end of a title.
+// mostFor is the object that sessions wait for most in stories of a kind, as the end of a title, and the clause that
+// locks rows where they are read.
 func (m *measured) mostFor(kind func(Story) bool) string {
 	i := slices.IndexFunc(m.stories, kind) // the costliest first
 	if i < 0 || m.stories[i].Object == "" {
 		return ""
 	}
-	return ": " + m.stories[i].Object
+	return ": " + m.stories[i].Object + m.clauseIn(m.stories[i])
 }
 
 // blockedBy are the stories of one kind as a finding; nil: none.

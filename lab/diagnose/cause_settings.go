@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,48 +24,115 @@ func (m *measured) timeOf(s Setting) float64 {
 	return seconds / max(m.ledger.TotalS, 1e-9)
 }
 
-// unexplainedWork is the share of the time of sessions' own work that no problem explains.
-func (m *measured) unexplainedWork() float64 {
-	return m.uses(work, func(string) bool { return true }).share
+// affects says that a setting holds for a statement of the samples, and can be why it takes long.
+func (m *measured) affects(s Setting, sampled string) bool {
+	return (s.function != "" || s.holds(m.roleOf(sampled))) &&
+		s.suffers(nonEmpty(m.book.fullTexts[sampled], sampled))
 }
 
-// ownSettings: a role, a database or the server keeps the planner from a usual way.
+// ownSettings: a role, a database, a function or the server keeps statements from a usual way.
 var ownSettings = cause{
 	name:    "settings-differ",
 	healthy: "",
 	find: func(m *measured) (*Finding, string) {
-		if m.settings == nil {
-			return nil, noSettings
-		}
-		f := &Finding{Title: "", Price: new(0.0), partial: true,
-			Mechanism: "Settings of a role or a database hold for its sessions alone. Plans that look right in psql " +
-				"of " +
-				"another role are not those that the application gets.",
-			Excluded: []string{"what the statements need by themselves is not taken off: the price is the most that " +
-				"the " +
-				"setting can take"}}
-		for _, s := range m.settings.Differ {
-			if !s.narrows() || s.table != "" {
-				continue
-			}
-			share := min(m.timeOf(s), m.unexplainedWork())
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s; its sessions work %s of the time", s.text(),
-				human.Percent(m.timeOf(s))))
-			if f.Title == "" || share > *f.Price {
-				f.Title = fmt.Sprintf("%s has a setting of its own: %s = %s", upperFirst(s.Of), s.Name, s.Value)
-				f.Price = new(share)
-				f.Next = []string{fmt.Sprintf("EXPLAIN the statement as that role, before and after: SET %s = "+
-					"DEFAULT", s.Name),
-					fmt.Sprintf("plimsoll compare … --set-b %s=…    measures it; then take the setting back where "+
-						"it was "+
-						"made (ALTER ROLE … RESET, ALTER DATABASE … RESET)", s.Name)}
-			}
-		}
-		if f.Title == "" {
-			return nil, ""
-		}
-		return f, ""
+		return m.ofSettings(func(s Setting, _ string) bool { return !s.ordersJoins() })
 	},
+}
+
+// joinLimits: tables are joined in the order in which they are written, though another one reads less. It comes before
+// what such a plan reads.
+var joinLimits = cause{
+	name:    "joins-limited",
+	healthy: "",
+	find: func(m *measured) (*Finding, string) {
+		f, why := m.ofSettings(func(s Setting, sampled string) bool { return s.ordersJoins() && m.costly(sampled) })
+		if f != nil {
+			f.Mechanism = "Beyond such a limit the planner does not look for the order in which joins leave the " +
+				"fewest rows: it takes the one of the text. Tables are then read whole that another order would " +
+				"only look into."
+			f.Next = append(f.Next, "does the text join last what leaves the fewest rows? then the order that is "+
+				"written is the reason")
+		}
+		return f, why
+	},
+}
+
+// costly says that a call of a statement of the samples takes some milliseconds of processor time; where calls are not
+// counted, each transaction is one at most.
+func (m *measured) costly(sampled string) bool {
+	if m.book.longRunning[sampled] > 0 {
+		return true
+	}
+	calls := m.alikeOf(sampled).calls
+	if calls <= 0 {
+		calls = valueOr(m.transactions(), 0) * m.ledger.ObservedS
+	}
+	return 1000*m.book.texts()[sampled]*m.gotProcessor() >= beyondMS.Value*calls
+}
+
+// ofSettings is a finding of the setting that can explain most of the time of statements which nothing else explains;
+// nil: none can.
+func (m *measured) ofSettings(kind func(s Setting, sampled string) bool) (best *Finding, why string) {
+	if m.settings == nil {
+		return nil, noSettings
+	}
+	for _, s := range append(slices.Clone(m.settings.Differ), m.setBySessions()...) {
+		if !s.narrows() || s.table != "" {
+			continue
+		}
+		u := m.uses(s.classes(), func(sql string) bool { return m.affects(s, sql) && kind(s, sql) })
+		if u.share == 0 || best != nil && *best.Price >= u.share {
+			continue
+		}
+		best = &Finding{Price: new(u.share), explains: u.statements, Statements: m.book.full(u.statements),
+			partial: true, toLog: knownSettings[s.Name].logs,
+			Title: fmt.Sprintf("%s has a setting of its own: %s = %s (%s)", upperFirst(s.Of), s.Name, s.Value, s.Says),
+			Mechanism: "Settings of a role, a database or a function hold for its sessions alone. Plans that look " +
+				"right in psql of another role are not those that the application gets.",
+			Evidence: append([]string{s.text(), fmt.Sprintf("%s of the time is spent on statements that can suffer, "+
+				"most on: %s", human.Percent(u.share), u.largest)}, m.within(u.largest)...),
+			Excluded: []string{"what the statements need by themselves is not taken off: the price is the most that " +
+				"the setting can take"},
+			Next: []string{fmt.Sprintf("EXPLAIN the statement as that role, before and after: SET %s = DEFAULT",
+				s.Name),
+				fmt.Sprintf("plimsoll compare … --set-b %s=…    measures it; then take the setting back where it was "+
+					"made (ALTER ROLE … RESET, ALTER DATABASE … RESET)", s.Name)}}
+	}
+	if best != nil {
+		for _, line := range m.narrowing() {
+			if !strings.HasPrefix(line, best.Evidence[0]) {
+				best.Evidence = append(best.Evidence, line)
+			}
+		}
+	}
+	return best, ""
+}
+
+var setsOne = regexp.MustCompile(`(?i)^\s*set\s+(?:session\s+|local\s+)?([a-z_]+)\s*(?:=|\bto\b)\s*'?([\w.]+)'?` +
+	`\s*;?\s*$`)
+
+// setBySessions are settings that sessions give themselves, as far as their SET was sampled, or was counted with its
+// value, as PostgreSQL does until 17.
+func (m *measured) setBySessions() (all []Setting) {
+	add := func(text string, user roleIn) {
+		found := setsOne.FindStringSubmatch(text)
+		if found == nil || saysOf(strings.ToLower(found[1]), found[2]) == "" {
+			return
+		}
+		name := strings.ToLower(found[1])
+		all = append(all, Setting{Name: name, Value: found[2], Of: "a session", Says: saysOf(name, found[2]),
+			user: user, boot: m.settings.boot[name]})
+	}
+	for _, l := range slices.Concat(m.statements, m.inside.Others()) {
+		add(l.Sent(), sender(&l))
+	}
+	for text, p := range m.book.normalized {
+		if r, known := m.book.runners[p.text]; known {
+			add(text, r.user)
+		}
+	}
+	slices.SortFunc(all, func(a, b Setting) int { return strings.Compare(a.Name+a.Value, b.Name+b.Value) })
+	return all
 }
 
 // narrowing are the settings that keep the planner from a usual way, of whoever works.
@@ -73,7 +141,7 @@ func (m *measured) narrowing() (lines []string) {
 		return nil
 	}
 	for _, s := range m.settings.Differ {
-		if s.narrows() && s.table == "" && m.timeOf(s) >= noteFrom.Value {
+		if s.narrows() && s.table == "" && s.function == "" && m.timeOf(s) >= noteFrom.Value {
 			lines = append(lines, fmt.Sprintf("%s; its sessions work %s of the time", s.text(),
 				human.Percent(m.timeOf(s))))
 		}

@@ -227,7 +227,7 @@ func TestCauses_BesideAConnectionStorm(t *testing.T) {
 	m := plant(func(m *measured) {
 		split(12, 8)(m)
 		m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(0.98), new(0.02)
-	}, f, active(1, "", "SELECT count(*) FROM fat"), active(2, "", "SELECT 1"))
+	}, f, active(1, "", "SELECT count(*) FROM fat"), active(2, "", "SELECT * FROM t WHERE id = 1"))
 	_, _, findings := said(m)
 	for _, f := range findings {
 		if levels[f.Name] = f.Level; f.Name == deadRowsRead.name && priceOf(f) >= problemFrom.Value {
@@ -307,7 +307,8 @@ func TestUnusedIndexes_PricesTheirLog(t *testing.T) {
 	f := unread(20)
 	f[counters.WAL] = map[string]map[string]float64{"all": {"wal_sync": 1000, "wal_sync_time": 1000}}
 	insert := "INSERT INTO t VALUES (1)"
-	m := plant(nil, f, active(1, "", insert), active(2, "LWLock:WALWrite", insert), active(3, "", "SELECT 1"))
+	m := plant(nil, f, active(1, "", insert), active(2, "LWLock:WALWrite", insert), active(3, "",
+		"SELECT * FROM t WHERE id = 1"))
 	found, _ := unusedIndexes.find(m)
 	if found == nil || *found.Price <= 0.34 || *found.Price >= 0.64 {
 		t.Errorf("%+v, want a price of its work and a part of its log", found)
@@ -322,7 +323,7 @@ func flushed(n, eachMS float64) figures {
 // A server that commits durably waits for its flushes. The wait is priced where they are slow, or where commits queue.
 func TestCauses_UsualFlushesAreNoProblem(t *testing.T) {
 	flusher, waiter := active(1, "IO:WalSync", "COMMIT"), active(2, "LWLock:WALWrite", "COMMIT")
-	work := active(9, "", "SELECT 1")
+	work := active(9, "", "SELECT * FROM t WHERE id = 1")
 	for _, c := range []struct {
 		name     string
 		m        *measured
@@ -423,7 +424,7 @@ func TestCauses_GapsOfAStoppedServerAreNoNetwork(t *testing.T) {
 		m.book = newBook()
 		now := time.Unix(0, 0)
 		for i := range 200 {
-			l := look{at: now, covers: tick, sessions: []waits.Session{active(9, "", "SELECT 1")}}
+			l := look{at: now, covers: tick, sessions: []waits.Session{active(9, "", "SELECT * FROM t WHERE id = 1")}}
 			if i%20 == 19 { // the gap is as long as the standstill
 				l.still = 400 * time.Millisecond
 				l.sessions = append(l.sessions, idleFor(l.still))
@@ -441,7 +442,7 @@ func TestCauses_GapsOfAStoppedServerAreNoNetwork(t *testing.T) {
 	quota := func(share float64) func(*measured) {
 		return func(m *measured) { m.host.Throttled = new(share) }
 	}
-	gap, work := idleFor(5*time.Millisecond), active(9, "", "SELECT 1")
+	gap, work := idleFor(5*time.Millisecond), active(9, "", "SELECT * FROM t WHERE id = 1")
 	for _, c := range []struct {
 		name string
 		m    *measured
@@ -472,7 +473,7 @@ func TestCauses_NameTheApplicationsThatPay(t *testing.T) {
 	till := of(active(1, "IO:DataFileRead", "SELECT * FROM lines"), "till")
 	desk := of(active(2, "IO:DataFileRead", "SELECT * FROM orders"), "desk")
 	vacuum := of(active(3, "IO:DataFileRead", "VACUUM orders"), "night")
-	other := of(active(4, "", "SELECT 1"), "other")
+	other := of(active(4, "", "SELECT * FROM t WHERE id = 1"), "other")
 	for _, c := range []struct {
 		name, finding, want string
 		sessions            []waits.Session
@@ -561,7 +562,7 @@ func TestCauses_SayWhatTheyCannotTell(t *testing.T) {
 	m := plant(func(m *measured) {
 		m.host, m.ledger = nil, m.book.ledger(nil, "elsewhere")
 		m.delta = counters.Between(counters.Lost("no right"), counters.Lost("no right"))
-	}, nil, active(1, "", "SELECT 1"))
+	}, nil, active(1, "", "SELECT * FROM t WHERE id = 1"))
 	findings, healthy := judge(m, &s)
 	for _, line := range healthy {
 		if strings.Contains(line, "processor") || strings.Contains(line, "catalog") {
@@ -589,7 +590,7 @@ func TestCauses_SayWhatTheyCannotTell(t *testing.T) {
 }
 
 func TestContradictions(t *testing.T) {
-	calm := active(9, "", "SELECT 1")
+	calm := active(9, "", "SELECT * FROM t WHERE id = 1")
 	tenSeconds := func(columns map[string]float64) figures { return figures{counters.Databases: {"shop": columns}} }
 	lock := []waits.Session{active(2, lockWait, ""), active(3, lockWait, ""), calm}
 	for _, c := range []struct {
@@ -667,7 +668,7 @@ func TestCauses_GapsOfClientsWithoutProcessorsAreNotJudged(t *testing.T) {
 			found, _ := judge(plant(func(m *measured) {
 				shared(m)
 				m.census.Remote, m.census.All, m.host.RoundTripS = c.remote, c.all, c.trip
-			}, nil, idleFor(gap), active(9, "", "SELECT 1")), &s)
+			}, nil, idleFor(gap), active(9, "", "SELECT * FROM t WHERE id = 1")), &s)
 			i := slices.IndexFunc(found, func(f Finding) bool { return f.Name == clientGaps.name })
 			reported := slices.ContainsFunc(s.missing, func(one Source) bool {
 				return one.Name == "finding "+clientGaps.name && strings.Contains(one.Why, "shared")
@@ -700,7 +701,7 @@ func TestCauses_GapsOfANearClientAreItsProgram(t *testing.T) {
 
 // pg_wait_sampling is another program: its figures are planted.
 func TestContradictions_HoldTwoSamplersAgainstEachOther(t *testing.T) {
-	at := []waits.Session{active(1, "IO:DataFileRead", "SELECT 1"), active(2, lockWait, "UPDATE t")}
+	at := []waits.Session{active(1, "IO:DataFileRead", "SELECT * FROM t WHERE id = 1"), active(2, lockWait, "UPDATE t")}
 	samples := func(reads, locks float64) figures {
 		return figures{counters.WaitSamples: {"IO:DataFileRead": {"count": reads}, lockWait: {"count": locks},
 			"Client:ClientRead": {"count": 1e6}}}

@@ -93,6 +93,7 @@ type measured struct {
 	half                 client.Half
 	pools                *pools          // nil: not looked at
 	repeated             map[string]bool // statements of which a problem explains the gaps, too
+	duties               map[string]*client.Duty
 }
 
 // cause describes itself: a new cause needs one entry in the list and nothing else.
@@ -115,18 +116,18 @@ type cause struct {
 // causes from the most special to the most general: what explains a statement's time takes it from those that follow,
 // so that one cause is named once. Equal prices are listed in this order.
 var causes = []cause{
-	lockOfIdleClient, lockOfPrepared, lockOfNotify, deadlocked, sentAgain, lockBetween, clientGaps, largeResults,
-	jitCompiles, shortParallel, planningTakes, longLists, savepoints, foreignRows, hiddenWork, functionsWithin,
-	catalogChurn, maintenance, backup, heldHorizon, deadRowsRead, emptyPages, pendingEntries, staleStatistics,
-	planChanged, computedConditions, tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp,
-	indexNotUsed, allPartitions, deepOffset, allRows, sortsForFew, wholeTables, scanInLoop, largeValues, filtered,
-	valuesRewritten, notHOT, unusedIndexes, scatteredKeys, spills, bulkWriting, commitForEachRow, beyondItsRows,
-	costlyOperations, missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers,
-	processorsByServer, processorsElsewhere,
-	processorsFull, connectionStorm, rolledBack, poolTooSmall, diskByOthers, standbyConfirms, autovacuumAtWork,
-	checkpoints, logInsertion,
-	logFlush, reading, innerLocks, otherProcesses, toldToWait, ofExtensions, notKnown, ownSettings, loggingStatements,
-	replayPaused, slotsBehind, decodingSpills, replayLate, tinyTransactions, readsAsWrites, fullCoreNote, standstill,
+	lockOfIdleClient, lockOfPrepared, lockOfNotify, deadlocked, endedByLimit, connectionsLimited,
+	statementsWithoutWork, sentAgain, lockBetween, clientGaps, largeResults, jitCompiles, shortParallel, planningTakes,
+	longLists, savepoints, foreignRows, hiddenWork, functionsWithin, catalogChurn, maintenance, backup, heldHorizon,
+	deadRowsRead, emptyPages, pendingEntries, staleStatistics, planChanged, joinLimits, computedConditions,
+	tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp, indexNotUsed, allPartitions, deepOffset, allRows,
+	sortsForFew, wholeTables, scanInLoop, largeValues, filtered, valuesRewritten, notHOT, unusedIndexes, scatteredKeys,
+	spills, bulkWriting, locksOfReaders, writeWithEachRead, commitForEachRow, ownSettings, beyondItsRows,
+	costlyOperations, missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers, processorsByServer,
+	processorsElsewhere, processorsFull, connectionStorm, rolledBack, sessionsCut, poolTooSmall, diskByOthers,
+	standbyConfirms, autovacuumAtWork, checkpoints, logInsertion, logFlush, reading, innerLocks, otherProcesses,
+	toldToWait, ofExtensions, notKnown, loggingStatements, replayPaused, slotsBehind, decodingSpills, replayLate,
+	tinyTransactions, readsAsWrites, fullCoreNote, standstill,
 }
 
 // judge evaluates all causes: findings, the costliest first, and the healthy areas.

@@ -121,12 +121,16 @@ var valueList = regexp.MustCompile(`(?i)(\bin ?\( ?|\barray ?\[ ?)(` + listedVal
 // listGoesOn ends a text that was cut within its list.
 const listGoesOn = ", …"
 
+// extracted is what of a time a text asks for: a sample has it as a word, and the server keeps it as a value.
+var extracted = regexp.MustCompile(`(?i)\bextract ?\( ?(?:\w+|\$?\?) from\b`)
+
 // shortLists makes the lists of a text without values as long as any other.
 func shortLists(text string) string { return valueList.ReplaceAllString(text, "$1$2"+listGoesOn+"$3") }
 
 // matched is what a statement has in common whether a sample, the server's counters or its log show it.
 func matched(text string) string {
 	text = placeholders.Replace(strings.TrimRight(sqltext.WithoutValues(text), "; "))
+	text = extracted.ReplaceAllString(text, "extract(? from")
 	if text = shortLists(text); !strings.HasSuffix(text, listGoesOn) {
 		text = strings.TrimRight(text, "; …")
 	}

@@ -112,7 +112,18 @@ var (
 			"win")
 	rollbacksLeast = limit("rollbacks", 0.05,
 		"share of the transactions; usual errors of users are rarer")
-	workersLeast = limit("parallel workers planned", 10,
+	endedLeast = limit("work ended by a limit", 10,
+		"times while it was watched; a few may be by chance")
+	endedPart = limit("work ended by a limit, part", 0.25,
+		"of the time of statements that come near it; a limit that ends fewer does what it is for")
+	dutiesEach = limit("statements that do no work", 3,
+		"for each one that does; a transaction has a begin and an end")
+	dutiesPerS = limit("statements that do no work, rate", 50,
+		"a second; fewer are a moment of anybody's time")
+	writesEach = limit("writes with each read", 0.4,
+		"of the calls of a role that read; fewer are what users change")
+	locksManyRows = limit("rows locked by a call", 10, "that reads; who changes one row locks one")
+	workersLeast  = limit("parallel workers planned", 10,
 		"while it was watched; of fewer a missing one says nothing")
 	unusedMost = limit("unused indexes", 5,
 		"of one table, none of them unique; fewer may serve a monthly report")

@@ -62,7 +62,7 @@ func TestContradictions_ExcludeNothingThatTheLedgerShows(t *testing.T) {
 	own := plant(func(m *measured) {
 		split(2, 8)(m)
 		m.host.Busy, m.host.Database, m.host.Others = new(1.0), new(0.98), new(0.02)
-	}, nil, active(1, "", "SELECT 1"), active(2, "", "SELECT 1"))
+	}, nil, active(1, "", "SELECT * FROM t WHERE id = 1"), active(2, "", "SELECT * FROM t WHERE id = 1"))
 	if c := runningAndProcessor(own); c.Verdict != Contradicts || strings.Contains(c.Excluded, "statements") ||
 		!strings.Contains(c.Says, "own processes keep") {
 		t.Errorf("%+v, want that the database itself uses them", c)
@@ -118,7 +118,7 @@ func TestFindings_TellEachEventByItself(t *testing.T) {
 			"statements",
 		"LWLock:Foam": "documentation", "Quantum:Foam": "documentation",
 	} {
-		_, _, findings := said(plant(nil, nil, active(1, event, "SELECT 1")))
+		_, _, findings := said(plant(nil, nil, active(1, event, "SELECT * FROM t WHERE id = 1")))
 		if len(findings) == 0 || findings[0].Level != Problem {
 			t.Errorf("%s: findings %+v", event, findings)
 			continue
@@ -219,7 +219,7 @@ func TestProcessors_OfTheServersOwnKinds(t *testing.T) {
 			split(2, 8)(m)
 			m.host.Busy, m.host.Database, m.host.Others, m.host.Server = new(1.0), new(0.98), new(0.02), uses
 			m.background = []Background{{Kind: kindAutovacuum, AtWork: 2}}
-		}, nil, active(1, "", "SELECT 1"))
+		}, nil, active(1, "", "SELECT * FROM t WHERE id = 1"))
 		_, _, findings := said(m)
 		if len(findings) == 0 || findings[0].Name != name || findings[0].Level != Problem {
 			t.Errorf("found %+v, want %s", findings, name)
@@ -235,7 +235,7 @@ func TestCheckpoints(t *testing.T) {
 			m.book.between = transfers{5, between * 5}
 		}, figures{counters.Checkpoints: {"all": {"num_requested": 3, "num_timed": 0}},
 			counters.WAL: {"all": {"wal_fpi": 1000, "wal_bytes": 10 << 20}}},
-			active(1, "IO:WalSync", "COMMIT"), active(2, "IO:DataFileRead", "SELECT 1"))
+			active(1, "IO:WalSync", "COMMIT"), active(2, "IO:DataFileRead", "SELECT * FROM t WHERE id = 1"))
 	}
 	if _, _, findings := said(planted(3.8, 0.2)); len(findings) == 0 || findings[0].Name != checkpoints.name ||
 		findings[0].Level != Problem {
@@ -292,7 +292,7 @@ func TestPrepared_IsNamed(t *testing.T) {
 	m := plant(func(m *measured) {
 		m.book.takeLocks(lockLook{covers: tick, sessions: map[int]waits.Session{}, blocked: []waits.Blocked{
 			{PID: 2, Blockers: []int{0}, Prepared: p}, {PID: 3, Blockers: []int{2}}}}, nil)
-	}, nil, active(2, lockWait, ""), active(3, lockWait, ""), active(9, "", "SELECT 1"))
+	}, nil, active(2, lockWait, ""), active(3, lockWait, ""), active(9, "", "SELECT * FROM t WHERE id = 1"))
 	_, _, findings := said(m)
 	if len(findings) == 0 || findings[0].Name != lockOfPrepared.name || findings[0].Level != Problem ||
 		!strings.Contains(findings[0].Title, "order-42") ||
@@ -310,7 +310,7 @@ func TestPrepared_IsNamed(t *testing.T) {
 func TestTinyTransactions(t *testing.T) {
 	planted := func(perS float64) *measured {
 		return plant(func(m *measured) { m.talking = 6 }, figures{counters.Databases: {"shop": {
-			"xact_commit": 10 * perS, "xact_rollback": 0}}}, active(1, "", "SELECT 1"))
+			"xact_commit": 10 * perS, "xact_rollback": 0}}}, active(1, "", "SELECT * FROM t WHERE id = 1"))
 	}
 	for perS, want := range map[float64]bool{2000: true, 100: false, 50_000: false} {
 		_, _, findings := said(planted(perS))

@@ -180,17 +180,43 @@ func TestRun_TellsSettingsThatDiffer(t *testing.T) {
 	conn := clustertest.Connect(t, dsn.Secret(), "")
 	execute(t, conn, "ALTER ROLE diagnose_app SET enable_hashjoin = off")
 	execute(t, conn, "ALTER ROLE diagnose_app SET log_statement = 'all'")
+	execute(t, conn, "ALTER ROLE diagnose_app CONNECTION LIMIT 50")
 	execute(t, conn, "CREATE TABLE t (n int) WITH (autovacuum_enabled = off)")
-	busy(t, app, "shop", computes)
+	execute(t, conn, "CREATE FUNCTION sorted() RETURNS int LANGUAGE sql SET enable_sort = off RETURN 1")
+	busy(t, app, "shop", "SELECT count(*) FROM generate_series(1, 20000) g JOIN generate_series(1, 20000) h ON "+
+		"g.g = h.h")
 	d, f := finds(t, dsn.Secret(), ownSettings.name, 2*time.Second)
 	if *f.Price < 0.5 || !strings.Contains(f.Title, "Role diagnose_app") {
 		t.Errorf("%+v, want the role's time", f)
 	}
 	text := fmt.Sprintf("%+v", d.Settings)
-	for _, want := range []string{"enable_hashjoin", "autovacuum_enabled", "table public.t", "log_statement"} {
+	for _, want := range []string{"enable_hashjoin", "autovacuum_enabled", "table public.t", "log_statement",
+		connectionLimit, "function public.sorted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("settings lack %s: %s", want, text)
 		}
+	}
+}
+
+// A statement that always ends at its role's limit is named with the limit, by a role that may read no log.
+func TestRun_NamesAStatementThatATimeoutEnds(t *testing.T) {
+	dsn := clustertest.Database(t)
+	hasty, monitor := as(t, dsn, "diagnose_hasty", ""), as(t, dsn, "diagnose_watcher", "pg_monitor")
+	execute(t, clustertest.Connect(t, dsn.Secret(), ""), "ALTER ROLE diagnose_hasty SET statement_timeout = 40")
+	conn := clustertest.Connect(t, hasty, "shop")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			_, _ = conn.Exec(ctx, "SELECT count(*) FROM generate_series(1, 100000000) g")
+		}
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	_, f := finds(t, monitor, endedByLimit.name, 2*time.Second)
+	if f.Level != Problem || !strings.Contains(f.Title, "statement_timeout = 40 of role diagnose_hasty") ||
+		len(f.Statements) != 1 || !strings.Contains(f.Statements[0], "generate_series") {
+		t.Errorf("%+v, want the limit and the statement", f)
 	}
 }
 

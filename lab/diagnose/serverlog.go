@@ -44,10 +44,20 @@ var errorWords = []struct{ begin, state string }{
 	{"could not serialize access", "40001"}, {"deadlock detected", "40P01"},
 	{"canceling statement due to conflict with recovery", "40001"},
 	{"canceling statement due to lock timeout", "55P03"}, {"canceling statement due to statement timeout", "57014"},
+	{"canceling statement due to user request", cancelledByClient},
+	{"terminating connection due to idle-in-transaction timeout", "25P03"},
+	{"terminating connection due to transaction timeout", "25P04"},
+	{"terminating connection due to idle-session timeout", "57P05"},
+	{"temporary file size exceeds", "53400"},
+	{"too many connections for role", tooManyConnections}, {"too many connections for database", tooManyConnections},
 	{"current transaction is aborted", "25P02"}, {"duplicate key value violates", "23505"},
-	{"sorry, too many clients already", "53300"}, {"remaining connection slots are reserved", "53300"},
+	{"sorry, too many clients already", tooManyConnections},
+	{"remaining connection slots are reserved", tooManyConnections},
 	{"out of shared memory", "53200"},
 }
+
+// cancelledByClient is the SQLSTATE of a timeout as well: a person, or the driver's own limit, asked for it.
+const cancelledByClient = "57014 (asked for by the client)"
 
 // loggedPlansMost are kept.
 const loggedPlansMost = 200
@@ -264,7 +274,7 @@ func messages(text []byte, format string) (all []string) {
 			continue
 		}
 		taken = false
-		for _, level := range []string{"LOG:  ", "ERROR:  "} {
+		for _, level := range []string{"LOG:  ", "ERROR:  ", "FATAL:  "} {
 			if _, message, found := strings.Cut(lines.Text(), level); found {
 				all, taken = append(all, message), true
 				break

@@ -43,6 +43,23 @@ func TestServerLog_ReadsEachFormat(t *testing.T) {
 	}
 }
 
+// What ends work is counted by its SQLSTATE, as an error of a statement or as the end of a session.
+func TestServerLog_CountsWhatEndsWork(t *testing.T) {
+	s := &ServerLog{}
+	for _, message := range messages([]byte("x ERROR:  canceling statement due to statement timeout\n"+
+		"x ERROR:  canceling statement due to user request\n"+
+		"x FATAL:  terminating connection due to idle-in-transaction timeout\n"+
+		"x FATAL:  too many connections for role \"app\"\nx ERROR:  temporary file size exceeds \"temp_file_limit\" "+
+		"(500kB)\n"), "stderr") {
+		s.add(message)
+	}
+	for _, state := range []string{"57014", cancelledByClient, "25P03", tooManyConnections, "53400"} {
+		if s.Errors[state] != 1 {
+			t.Errorf("%s: %v", state, s.Errors)
+		}
+	}
+}
+
 // A real server's log, in which a checkpoint and temporary files are made to appear.
 func TestRun_ReadsTheServersLog(t *testing.T) {
 	dsn := clustertest.Database(t)

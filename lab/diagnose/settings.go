@@ -19,6 +19,8 @@ type Settings struct {
 	DeadlockS float64 `json:"deadlock_timeout_s"`
 	// LogMost is max_wal_size in bytes; 0: not known.
 	LogMost float64 `json:"max_wal_size_bytes"`
+
+	boot map[string]string // PostgreSQL's own values, by name
 }
 
 // Setting with the value that it has for somebody.
@@ -32,9 +34,10 @@ type Setting struct {
 	// Says what it does to statements.
 	Says string `json:"says"`
 
-	user  roleIn // 0: any
-	table string
-	boot  string // PostgreSQL's own value
+	user     roleIn // 0: any
+	table    string
+	function string // without its schema
+	boot     string // PostgreSQL's own value
 }
 
 func (s Setting) text() string {
@@ -45,9 +48,21 @@ func (s Setting) text() string {
 	return fmt.Sprintf("%s = %s%s of %s: %s", s.Name, s.Value, server, s.Of, s.Says)
 }
 
-// holds for sessions of a role in a database.
+// holds for sessions of a role in a database; what a function has holds within it alone.
 func (s Setting) holds(user roleIn) bool {
-	return (s.user.role == 0 || s.user.role == user.role) && (s.user.database == 0 || s.user.database == user.database)
+	return s.function == "" && (s.user.role == 0 || s.user.role == user.role) &&
+		(s.user.database == 0 || s.user.database == user.database)
+}
+
+// rank of a setting among those of its name that hold: that of a role in a database is the most special.
+func (s Setting) rank() (rank int) {
+	if s.user.role != 0 {
+		rank += 2
+	}
+	if s.user.database != 0 {
+		rank++
+	}
+	return rank
 }
 
 const (
@@ -56,6 +71,15 @@ const (
 		LEFT JOIN pg_roles r ON r.oid = s.setrole LIMIT 1000`
 	serverSettingsSQL = `SELECT name, coalesce(reset_val, ''), coalesce(unit, ''), coalesce(boot_val, '')
 		FROM pg_settings`
+	// Limits of connections stand in the catalogs of roles and databases.
+	limitsSQL = `SELECT 0::oid, oid, '', rolname::text, rolconnlimit::text FROM pg_roles WHERE rolconnlimit >= 0
+		UNION ALL SELECT oid, 0::oid, datname::text, '', datconnlimit::text FROM pg_database WHERE datconnlimit >= 0
+		LIMIT 1000`
+	functionSettingsSQL = `SELECT n.nspname || '.' || p.proname, p.proname::text, unnest(p.proconfig) FROM pg_proc p
+		JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.proconfig IS NOT NULL
+		AND n.nspname NOT IN ('pg_catalog', 'information_schema') LIMIT 1000`
+	tablespaceSettingsSQL = `SELECT spcname::text, '', unnest(spcoptions) FROM pg_tablespace
+		WHERE spcoptions IS NOT NULL LIMIT 1000`
 	tableSettingsSQL = `SELECT n.nspname || '.' || c.relname, unnest(c.reloptions) FROM pg_class c
 		JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.reloptions IS NOT NULL AND c.relkind IN ('r', 'm', 'p') LIMIT 1000`
@@ -80,17 +104,38 @@ func readSettings(ctx context.Context, conn *pgx.Conn) (*Settings, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
-	s := &Settings{Differ: []Setting{}, PerStatement: []Setting{}}
-	if rows, err = conn.Query(ctx, userSettingsSQL); err != nil {
-		return nil, fmt.Errorf("read settings of roles: %w", err)
+	s := &Settings{Differ: []Setting{}, PerStatement: []Setting{}, boot: map[string]string{}}
+	for name, one := range server {
+		s.boot[name] = one.boot
 	}
 	var user roleIn
 	var database, role, assignment string
-	if _, err := pgx.ForEachRow(rows, []any{&user.database, &user.role, &database, &role, &assignment}, func() error {
-		s.ofUser(user, database, role, assignment, server)
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("read settings of roles: %w", err)
+	for _, sql := range []string{userSettingsSQL, limitsSQL} {
+		if rows, err = conn.Query(ctx, sql); err != nil {
+			return nil, fmt.Errorf("read settings of roles: %w", err)
+		}
+		if _, err := pgx.ForEachRow(rows, []any{&user.database, &user.role, &database, &role, &assignment},
+			func() error {
+				if sql == limitsSQL {
+					assignment = connectionLimit + "=" + assignment
+				}
+				s.ofUser(user, database, role, assignment, server)
+				return nil
+			}); err != nil {
+			return nil, fmt.Errorf("read settings of roles: %w", err)
+		}
+	}
+	var object, plain string
+	for kind, sql := range map[string]string{functionKind: functionSettingsSQL, tablespaceKind: tablespaceSettingsSQL} {
+		if rows, err = conn.Query(ctx, sql); err != nil {
+			return nil, fmt.Errorf("read settings of each %s: %w", kind, err)
+		}
+		if _, err := pgx.ForEachRow(rows, []any{&object, &plain, &assignment}, func() error {
+			s.ofObject(kind, object, plain, assignment, server)
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("read settings of each %s: %w", kind, err)
+		}
 	}
 	if rows, err = conn.Query(ctx, tableSettingsSQL); err != nil {
 		return nil, fmt.Errorf("read settings of tables: %w", err)
@@ -133,6 +178,20 @@ func (s *Settings) ofUser(user roleIn, database, role, assignment string, server
 	}
 }
 
+// Kinds of what has settings beside roles, databases and tables.
+const functionKind, tablespaceKind = "function", "tablespace"
+
+// ofObject that is a function, whose settings hold within it, or a tablespace, whose costs hold for its tables.
+func (s *Settings) ofObject(kind, object, plain, assignment string, server map[string]serverSetting) {
+	name, value, _ := strings.Cut(assignment, "=")
+	others := server[name]
+	one := Setting{Name: name, Value: value, Server: others.value + others.unit, Of: kind + " " + object,
+		Says: saysOf(name, value), function: plain, boot: others.boot}
+	if one.Says != "" && !sameValue(value, others) {
+		s.Differ = append(s.Differ, one)
+	}
+}
+
 func (s *Settings) ofTable(table, assignment string) {
 	name, value, _ := strings.Cut(assignment, "=")
 	if says := saysOfTable(name, value); says != "" {
@@ -140,15 +199,24 @@ func (s *Settings) ofTable(table, assignment string) {
 	}
 }
 
-// ofServer are settings of the whole server that keep the planner from a usual way, and what runs for each statement.
+// ofServer are settings of the whole server that keep the planner from a usual way or end work, and what runs for each
+// statement.
 func (s *Settings) ofServer(all map[string]serverSetting) {
 	for name, one := range all {
-		set := Setting{Name: name, Value: one.value + one.unit, Server: one.value + one.unit, Of: "the server"}
+		set := Setting{Name: name, Value: one.value + one.unit, Server: one.value + one.unit, Of: "the server",
+			boot: one.boot}
 		if set.Says = perStatement(name, one.value, one.unit); set.Says != "" {
 			s.PerStatement = append(s.PerStatement, set)
 		}
-		if strings.HasPrefix(name, "enable_") && isOff(one.value) && !isOff(one.boot) {
-			set.Says = saysOf(name, one.value)
+		// What our own session has from its role or database is there already.
+		own := slices.ContainsFunc(s.Differ, func(o Setting) bool {
+			return o.Name == name && (o.Value == one.value || o.Value == set.Value) && o.table == "" && o.function == ""
+		})
+		if own || one.value == one.boot || isOff(one.value) && isOff(one.boot) || isOn(one.value) && isOn(one.boot) {
+			continue
+		}
+		set.Says = saysOf(name, one.value)
+		if set.narrows() || endsWork(name) != nil {
 			s.Differ = append(s.Differ, set)
 		}
 	}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"time"
 
 	"plimsoll/ground/postgres/waits"
 )
@@ -21,12 +22,34 @@ func (b *book) addUser(s waits.Session, key eventKey, seconds float64) {
 	b.users[user] += seconds
 }
 
-// runners of a statement: one of the roles that send it, its sessions as far as they were met, and how often its
-// transaction had begun with it, or with another statement.
+// runners of a statement: one of the roles that send it, its sessions as far as they were met, how often its
+// transaction had begun with it, or with another statement, and how long it was met at most.
 type runners struct {
 	user         roleIn
 	sessions     map[int]bool
 	first, later int
+	met          lengths
+}
+
+// lengths of what a session was met in, at most, by the server's own clock.
+type lengths struct {
+	atWork time.Duration // of a statement
+	locked time.Duration // of a statement that waits for a lock
+	gap    time.Duration // behind it, within its transaction
+	open   time.Duration // of the transaction
+}
+
+func (l *lengths) meet(s waits.Session) {
+	switch {
+	case s.Idle():
+		l.gap = max(l.gap, s.InState)
+	case s.Class() == waits.Lock:
+		l.locked = max(l.locked, s.InState)
+		fallthrough
+	default:
+		l.atWork = max(l.atWork, s.InState)
+	}
+	l.open = max(l.open, s.InXact)
 }
 
 // sessionsMost of a statement are told apart.
@@ -48,6 +71,7 @@ func (b *book) addRunner(s waits.Session, text string) {
 	} else {
 		r.later++
 	}
+	r.met.meet(s)
 	b.runners[text] = r
 }
 
@@ -75,9 +99,9 @@ func (m *measured) roleOf(text string) roleIn {
 	return roleIn{}
 }
 
-// settingsOf a role in a database that are not the server's, the most special ones.
-func (m *measured) settingsOf(user roleIn) map[string]string {
-	all, ranks := map[string]string{}, map[string]int{}
+// ownOf are the settings of a role in a database that are not the server's, by name: the most special ones.
+func (m *measured) ownOf(user roleIn) map[string]Setting {
+	all := map[string]Setting{}
 	if m.settings == nil {
 		return all
 	}
@@ -85,16 +109,18 @@ func (m *measured) settingsOf(user roleIn) map[string]string {
 		if s.table != "" || !s.holds(user) {
 			continue
 		}
-		rank := 1
-		if s.user.role != 0 {
-			rank += 2
+		if one, known := all[s.Name]; !known || s.rank() >= one.rank() {
+			all[s.Name] = s
 		}
-		if s.user.database != 0 {
-			rank++
-		}
-		if rank >= ranks[s.Name] {
-			all[s.Name], ranks[s.Name] = s.Value, rank
-		}
+	}
+	return all
+}
+
+// settingsOf a role in a database that are not the server's, by name.
+func (m *measured) settingsOf(user roleIn) map[string]string {
+	all := map[string]string{}
+	for name, s := range m.ownOf(user) {
+		all[name] = s.Value
 	}
 	return all
 }

@@ -37,7 +37,8 @@ func (a *app) addDiagnose(root *cobra.Command) {
                   temporary files, functions, triggers, policies (pg_stat_statements, or samples)
   plans           of these statements, never run: EXPLAIN as the role that runs them, and what
                   auto_explain wrote to the server's log; a plan that changed is a finding
-  client's half   statements sent again and again, rollbacks, pools that are always busy
+  client's half   statements sent again and again, or that do no work, rollbacks, work that a limit
+                  ends, pools that are always busy
   lock stories    who waits for whom, and what the lock's holder does meanwhile; keys of advisory
                   locks, and prepared transactions by name
   the server      its own processes, who uses its processors, and settings that differ by role,

@@ -392,5 +392,8 @@ func (l *Account) PartOf(name string) float64 {
 	return 0
 }
 
+// Sender of it: the numbers of the database and of the role.
+func (l *Account) Sender() (database, role uint32) { return l.key.database, l.key.role }
+
 // Sent is the text with placeholders, as the server keeps it; empty: it keeps none.
 func (l *Account) Sent() string { return l.sent }
