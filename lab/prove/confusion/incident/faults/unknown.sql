@@ -161,3 +161,183 @@ BEGIN
     RETURN (SELECT jsonb_agg(jsonb_build_object('id', {items.id}, 'name', {items.name}, 'price', {items.price})) FROM
         {items} WHERE {items.id} BETWEEN first AND first + {#rows});
 END $$;
+
+-- fault subselect-for-each-column
+-- does: a mapper annotates each member with what his last visit says, and each of the columns is a subselect of its own
+-- from: documentation of object-relational mappers on subqueries as annotations; PostgreSQL's on LATERAL
+-- unseen
+-- standby
+-- draw page: 40 80
+-- draw clients: 1 2
+-- right: sub.?(select|quer|plan)|lateral|correlated|(per|each|every) column|same (row|table|search).*(again|times)
+-- right: (eight|several|\d+) times|more than once|repeat|same rows.*(again|times)
+-- half: @long|@scans|\bsort|\bloops?\b|\blimit\b|latest|missing.index
+-- about: {visits}
+-- never: statements database
+-- effect: time list 2.5
+-- before
+CREATE TABLE {members} (id int PRIMARY KEY, name text NOT NULL);
+INSERT INTO {members} SELECT n, 'member ' || n FROM generate_series(0, 1499) n;
+CREATE TABLE {visits} (id int PRIMARY KEY, member int NOT NULL, day int NOT NULL, place int NOT NULL, amount int NOT
+    NULL, state int NOT NULL, clerk int NOT NULL, weight int NOT NULL, ticket int NOT NULL, note text NOT NULL);
+INSERT INTO {visits} SELECT n, n % 1500, n, n % 17, n % 977, n % 5, n % 31, n % 71, n * 3, 'visit ' || n FROM
+    generate_series(1, 60000) n;
+CREATE INDEX ON {visits} (member);
+-- work list clients={#clients} think=60ms
+\set id random(1, 1400)
+SELECT m.id, m.name, l.day, l.place, l.amount, l.state, l.clerk, l.weight, l.ticket, l.note FROM {members} m LEFT JOIN
+    LATERAL (SELECT * FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) l ON true WHERE m.id BETWEEN
+    :id AND :id + {#page};
+-- bad list clients={#clients} think=60ms
+\set id random(1, 1400)
+SELECT m.id, m.name,
+    (SELECT v.day FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS day,
+    (SELECT v.place FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS place,
+    (SELECT v.amount FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS amount,
+    (SELECT v.state FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS state,
+    (SELECT v.clerk FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS clerk,
+    (SELECT v.weight FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS weight,
+    (SELECT v.ticket FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS ticket,
+    (SELECT v.note FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) AS note
+    FROM {members} m WHERE m.id BETWEEN :id AND :id + {#page};
+-- cured list clients={#clients} think=60ms
+\set id random(1, 1400)
+SELECT m.id, m.name, l.day, l.place, l.amount, l.state, l.clerk, l.weight, l.ticket, l.note FROM {members} m LEFT JOIN
+    LATERAL (SELECT * FROM {visits} v WHERE v.member = m.id ORDER BY v.day DESC LIMIT 1) l ON true WHERE m.id BETWEEN
+    :id AND :id + {#page};
+
+-- fault list-without-a-limit
+-- does: a release takes the pages of a list in the program: it fetches all rows of a kind to show the first fifty
+-- from: reports on pagination in the client, and on repositories that find all
+-- unseen
+-- standby
+-- draw goods: 24000 40000
+-- right: large-results|\blimit\b|pag(e|es|ing|ination)\b|unbounded|result sets?|results?.*(large|big|huge|whole)
+-- right: (many|all|thousands of|too many|more|\d+) rows.*(return|sen[dt]|fetch|client|program|deliver|needs?)
+-- right: (return|send|fetch|deliver|read)(s|es|ed|ing)? (too )?(many|all|thousands of|\d+|more) (of the |its )?rows
+-- half: @long|@gaps|@scans|rows (per|for each|a) (call|statement)|transfers
+-- about: {goods}
+-- never: statements database
+-- effect: time list 3
+-- before
+CREATE TABLE {goods} (id int PRIMARY KEY, kind int NOT NULL, name text NOT NULL, price int NOT NULL, note text NOT
+    NULL);
+INSERT INTO {goods} SELECT n, n % 4, 'good ' || n, n % 997, md5(n::text) FROM generate_series(1, {#goods}) n;
+CREATE INDEX ON {goods} (kind, id);
+-- work list clients=2 think=70ms
+\set kind random(0, 3)
+SELECT id, name, price, note FROM {goods} WHERE kind = :kind ORDER BY id LIMIT 50;
+-- bad list clients=2 think=70ms
+\set kind random(0, 3)
+SELECT id, name, price, note FROM {goods} WHERE kind = :kind ORDER BY id;
+-- cured list clients=2 think=70ms
+\set kind random(0, 3)
+SELECT id, name, price, note FROM {goods} WHERE kind = :kind ORDER BY id LIMIT 50;
+
+-- fault collection-rewritten-on-save
+-- does: who changes an entry saves its list: a mapper deletes all entries of the list and inserts them again
+-- from: documentation of object-relational mappers on bags: a collection without a key is deleted and written anew
+-- unseen
+-- draw entries: 250 450
+-- right: delet.*(insert|again|writ|anew)|(insert|writ|made).*(delet|again|anew)|rewrit|re.?creat|re.?insert|replac
+-- right: unchanged|(nothing|little|one) .*chang|collection|churn|(all|every) .*(rows?|entries|lines).*(one|a) chang
+-- half: bulk-writing|log-flush|@long|dead|bloat|(WAL|log|bytes|rows).*(per|for each|of each)|transfers
+-- about: {entries}
+-- never: database
+-- effect: time save 2
+-- before
+CREATE TABLE {entries} (list int, place int, item int NOT NULL, note text NOT NULL, PRIMARY KEY (list, place));
+INSERT INTO {entries} SELECT l, p, l * p % 977, md5(p::text) FROM generate_series(1, 100) l, generate_series(1,
+    {#entries}) p;
+CREATE INDEX ON {entries} (item);
+CREATE INDEX ON {entries} (note);
+-- work save clients=2 think=100ms retry
+\set list random(1, 100)
+\set place random(1, 250)
+UPDATE {entries} SET item = item + 1 WHERE list = :list AND place = :place;
+-- bad save clients=2 think=100ms retry
+\set list random(1, 100)
+\set place random(1, 250)
+BEGIN;
+DELETE FROM {entries} WHERE list = :list;
+INSERT INTO {entries} SELECT :list::int, p, CASE WHEN p = :place::int THEN 1 ELSE p % 977 END, md5(p::text) FROM
+    generate_series(1, {#entries}) p;
+COMMIT;
+-- cured save clients=2 think=100ms retry
+\set list random(1, 100)
+\set place random(1, 250)
+UPDATE {entries} SET item = item + 1 WHERE list = :list AND place = :place;
+
+-- fault for-update-of-a-join
+-- does: a program locks the crate that it works on by a join with its depot, and FOR UPDATE without OF locks both rows
+-- from: PostgreSQL's documentation on the locking clause: without OF it affects all tables of the SELECT
+-- unseen
+-- draw clients: 6 9
+-- draw work: 6 12
+-- right: lock-contention|lock-held|wait for (a )?locks?|for (no key )?update|hot row|row.?(level )?locks?|same row
+-- right: locks? .*(both|all|joined|second|other) (tables|rows)
+-- half: @locks|@gaps|idle
+-- about: {depots}
+-- never: locks idle-locks
+-- effect: time packing 2
+-- before
+CREATE TABLE {depots} (id int PRIMARY KEY, name text NOT NULL);
+INSERT INTO {depots} VALUES (1, 'north'), (2, 'south');
+CREATE TABLE {crates} (id int PRIMARY KEY, depot int NOT NULL, state int NOT NULL) WITH (fillfactor = 40);
+INSERT INTO {crates} SELECT n, 1, 0 FROM generate_series(1, 3000) n;
+-- work packing clients={#clients} think=10ms
+\set id random(1, 3000)
+BEGIN;
+SELECT c.state, d.name FROM {crates} c JOIN {depots} d ON d.id = c.depot WHERE c.id = :id FOR UPDATE OF c;
+\sleep {#work} ms
+UPDATE {crates} SET state = state + 1 WHERE id = :id;
+COMMIT;
+-- bad packing clients={#clients} think=10ms
+\set id random(1, 3000)
+BEGIN;
+SELECT c.state, d.name FROM {crates} c JOIN {depots} d ON d.id = c.depot WHERE c.id = :id FOR UPDATE;
+\sleep {#work} ms
+UPDATE {crates} SET state = state + 1 WHERE id = :id;
+COMMIT;
+-- cured packing clients={#clients} think=10ms
+\set id random(1, 3000)
+BEGIN;
+SELECT c.state, d.name FROM {crates} c JOIN {depots} d ON d.id = c.depot WHERE c.id = :id FOR UPDATE OF c;
+\sleep {#work} ms
+UPDATE {crates} SET state = state + 1 WHERE id = :id;
+COMMIT;
+
+-- fault prepared-statements-switched-off
+-- does: a driver's prepared statements were switched off, for a pooler's sake: a join of nine is planned for each card
+-- from: documentation of drivers on prepareThreshold and statement caches; PostgreSQL's on PREPARE and planning time
+-- unseen
+-- direct
+-- standby
+-- draw clients: 1 3
+-- right: planning|plan(s|ned)? .*(again|anew|each|every|longer|more)|prepared|\bprepare|plan cache|pars(e|ed|ing)
+-- half: @long|\bjoins?\b|catalog|plan
+-- about: {cards}
+-- never: planning database
+-- effect: time card 3
+-- before
+CREATE TABLE {codes} (id int PRIMARY KEY, name text NOT NULL);
+INSERT INTO {codes} SELECT n, 'code ' || n FROM generate_series(0, 2999) n;
+CREATE TABLE {cards} (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL, c int NOT NULL, d int NOT NULL, e int NOT
+    NULL, f int NOT NULL, g int NOT NULL, h int NOT NULL);
+INSERT INTO {cards} SELECT n, n % 2900, n % 2800, n % 2700, n % 2600, n % 2500, n % 2400, n % 2300, n % 2200 FROM
+    generate_series(1, 20000) n;
+-- work card clients={#clients} think=30ms mode=prepared
+\set id random(1, 20000)
+SELECT k.id, a.name, b.name, c.name, d.name, e.name, f.name, g.name, h.name FROM {cards} k, {codes} a, {codes} b,
+    {codes} c, {codes} d, {codes} e, {codes} f, {codes} g, {codes} h WHERE k.id = :id AND a.id = k.a AND b.id = k.b AND
+    c.id = k.c AND d.id = k.d AND e.id = k.e AND f.id = k.f AND g.id = k.g AND h.id = k.h;
+-- bad card clients={#clients} think=30ms mode=extended
+\set id random(1, 20000)
+SELECT k.id, a.name, b.name, c.name, d.name, e.name, f.name, g.name, h.name FROM {cards} k, {codes} a, {codes} b,
+    {codes} c, {codes} d, {codes} e, {codes} f, {codes} g, {codes} h WHERE k.id = :id AND a.id = k.a AND b.id = k.b AND
+    c.id = k.c AND d.id = k.d AND e.id = k.e AND f.id = k.f AND g.id = k.g AND h.id = k.h;
+-- cured card clients={#clients} think=30ms mode=prepared
+\set id random(1, 20000)
+SELECT k.id, a.name, b.name, c.name, d.name, e.name, f.name, g.name, h.name FROM {cards} k, {codes} a, {codes} b,
+    {codes} c, {codes} d, {codes} e, {codes} f, {codes} g, {codes} h WHERE k.id = :id AND a.id = k.a AND b.id = k.b AND
+    c.id = k.c AND d.id = k.d AND e.id = k.e AND f.id = k.f AND g.id = k.g AND h.id = k.h;
