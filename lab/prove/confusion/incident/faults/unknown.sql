@@ -341,3 +341,162 @@ SELECT k.id, a.name, b.name, c.name, d.name, e.name, f.name, g.name, h.name FROM
 SELECT k.id, a.name, b.name, c.name, d.name, e.name, f.name, g.name, h.name FROM {cards} k, {codes} a, {codes} b,
     {codes} c, {codes} d, {codes} e, {codes} f, {codes} g, {codes} h WHERE k.id = :id AND a.id = k.a AND b.id = k.b AND
     c.id = k.c AND d.id = k.d AND e.id = k.e AND f.id = k.f AND g.id = k.g AND h.id = k.h;
+
+-- fault progress-counted-in-the-transaction
+-- does: an import in one transaction counts its progress after each row, in one row that gets hundreds of versions
+-- from: reports on progress columns; PostgreSQL's documentation on MVCC: no version goes before its transaction ends
+-- unseen
+-- draw rows: 600 1000
+-- right: (same|one|single) row.*(again|times|updat|chang|version)|(updat|chang)\w*.*(same|one) row|progress|counter
+-- right: versions?|\bchains?\b|(updates?|changes|writes) (per|for each|of each|a) row|row by row|one by one|\bloops?\b
+-- right: (per|each|every) row|(own|same|running|open) transaction
+-- half: function|dead|bloat|\bhot\b|@long|bulk-writing|index.*(reads|entries)|log-flush
+-- about: {imports} {take_in}
+-- never: statements database functions
+-- effect: time feed 3
+-- before
+CREATE TABLE {imports} (id int PRIMARY KEY, done bigint NOT NULL);
+INSERT INTO {imports} SELECT n, 0 FROM generate_series(1, 400) n;
+CREATE TABLE {arrivals} (import int NOT NULL, number int NOT NULL, amount int NOT NULL);
+CREATE FUNCTION {take_in}(job int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO {arrivals} SELECT job, n, n % 97 FROM generate_series(1, {#rows}) n;
+    UPDATE {imports} SET done = done + {#rows} WHERE id = job;
+END $$;
+-- work feed clients=2 think=150ms
+\set job random(1, 400)
+SELECT {take_in}(:job);
+-- plant
+CREATE OR REPLACE FUNCTION {take_in}(job int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR k IN 1..{#rows} LOOP
+        INSERT INTO {arrivals} VALUES (job, k, k % 97);
+        UPDATE {imports} SET done = done + 1 WHERE id = job;
+    END LOOP;
+END $$;
+-- cure
+CREATE OR REPLACE FUNCTION {take_in}(job int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO {arrivals} SELECT job, n, n % 97 FROM generate_series(1, {#rows}) n;
+    UPDATE {imports} SET done = done + {#rows} WHERE id = job;
+END $$;
+
+-- fault rows-only-marked-as-deleted
+-- does: nothing is ever deleted but marked: each search of an inbox reads thousands of letters that are gone
+-- from: reports on soft deletion by object-relational mappers; PostgreSQL's documentation on partial indexes
+-- unseen
+-- standby
+-- draw gone: 60000 90000
+-- right: soft.?delet|(mark|flag)(s|ed)?\b|partial index|archiv|filter(s|ed|ing)?\b
+-- right: rows? (are )?(read|visited|skipped|filtered|removed|discarded|thrown)|reads \d+ rows|(existing|own) index
+-- right: (multi|two|several|composite).?column|index.*(reads|entries|wide|broad|covers)|few of (the|them|its)
+-- right: (most|nearly all) .*(removed|deleted|thrown)
+-- half: @scans|@long|missing.index|\bsort
+-- about: {letters}
+-- never: statements database
+-- effect: time inbox 3
+-- before
+CREATE TABLE {letters} (id int PRIMARY KEY, inbox int NOT NULL, sent int NOT NULL, removed boolean NOT NULL, subject
+    text NOT NULL);
+INSERT INTO {letters} SELECT n, n % 20, n, false, md5(n::text) FROM generate_series(1, 600) n;
+CREATE INDEX ON {letters} (inbox);
+-- work inbox clients=2 think=30ms
+\set inbox random(0, 19)
+SELECT id, subject FROM {letters} WHERE inbox = :inbox AND NOT removed ORDER BY sent DESC LIMIT 20;
+-- plant
+INSERT INTO {letters} SELECT n, n % 20, n, true, md5(n::text) FROM generate_series(1001, 1000 + {#gone}) n;
+ANALYZE {letters};
+-- cure
+CREATE INDEX {~inbox_that_is_there} ON {letters} (inbox, sent) WHERE NOT removed;
+ANALYZE {letters};
+
+-- fault optimistic-locks-that-conflict
+-- does: all tills change one row with a version in it: who finds another version rolls back and does it all again
+-- from: documentation of object-relational mappers on optimistic locking and a version attribute
+-- unseen
+-- draw clients: 7 10
+-- draw work: 8 16
+-- right: optimis|versions?\b|roll(ed|s)? ?backs?|abort|conflict|retr(y|ies)|lost.?update|(no|zero|0) rows|(hot|same) row
+-- right: (transactions?|work).*(fail|in vain|again|thrown away|not commit)
+-- half: @locks|@gaps|errors?|idle|repeat
+-- never: errors
+-- effect: time till 2
+-- before
+CREATE TABLE {stock} (id int PRIMARY KEY, version int NOT NULL, amount int NOT NULL) WITH (fillfactor = 20);
+INSERT INTO {stock} SELECT n, 0, 0 FROM generate_series(1, 500) n;
+-- work till clients={#clients} think=10ms
+\set id random(1, 500)
+BEGIN;
+SELECT version FROM {stock} WHERE id = :id \gset
+\sleep {#work} ms
+UPDATE {stock} SET amount = amount + 1, version = version + 1 WHERE id = :id AND version = :version RETURNING id \gset
+COMMIT;
+-- bad till clients={#clients} think=10ms
+\set id 7
+BEGIN;
+SELECT version FROM {stock} WHERE id = :id \gset
+\sleep {#work} ms
+UPDATE {stock} SET amount = amount + 1, version = version + 1 WHERE id = :id AND version = :version RETURNING id \gset
+COMMIT;
+
+-- fault foreign-keys-for-each-reference
+-- does: a migration gives each reference of a journal its foreign key, and each row that comes is looked up four times
+-- from: PostgreSQL's documentation on populating a database: remove foreign key constraints
+-- unseen
+-- draw rows: 400 800
+-- right: foreign.?keys?|referen(ce|tial)|constraints?\b|key share|\bRI_|trigger|multi.?xact
+-- half: bulk-writing|@long|log-flush|row.?locks?|lock(s|ed)? .*rows|(WAL|log|bytes|rows).*(per|for each|of each)
+-- about: {journal} {clerks} {places} {goods} {periods}
+-- never: database
+-- effect: time booking 3
+-- before
+CREATE TABLE {clerks} (id int PRIMARY KEY);
+INSERT INTO {clerks} SELECT n FROM generate_series(0, 2999) n;
+CREATE TABLE {places} (id int PRIMARY KEY);
+INSERT INTO {places} SELECT n FROM generate_series(0, 2999) n;
+CREATE TABLE {goods} (id int PRIMARY KEY);
+INSERT INTO {goods} SELECT n FROM generate_series(0, 2999) n;
+CREATE TABLE {periods} (id int PRIMARY KEY);
+INSERT INTO {periods} SELECT n FROM generate_series(0, 2999) n;
+CREATE TABLE {journal} (clerk int NOT NULL, place int NOT NULL, good int NOT NULL, period int NOT NULL, amount int NOT
+    NULL);
+-- work booking clients=2 think=120ms
+\set first random(0, 2999)
+INSERT INTO {journal} SELECT (:first::int + n) % 3000, (:first::int + n * 7) % 3000, (:first::int + n * 11) % 3000,
+    (:first::int + n * 13) % 3000, n FROM generate_series(1, {#rows}) n;
+-- plant
+ALTER TABLE {journal} ADD CONSTRAINT {~of_clerk} FOREIGN KEY (clerk) REFERENCES {clerks};
+ALTER TABLE {journal} ADD CONSTRAINT {~of_place} FOREIGN KEY (place) REFERENCES {places};
+ALTER TABLE {journal} ADD CONSTRAINT {~of_good} FOREIGN KEY (good) REFERENCES {goods};
+ALTER TABLE {journal} ADD CONSTRAINT {~of_period} FOREIGN KEY (period) REFERENCES {periods};
+
+-- fault key-that-people-change
+-- does: the key of a brand is its code, which people change: each change cascades into all parts of the brand
+-- from: reports on natural keys; PostgreSQL's documentation on ON UPDATE CASCADE
+-- unseen
+-- draw parts: 40000 60000
+-- right: cascad|foreign.?key|referen(ce|tial)|natural key|trigger|\bRI_|constraint
+-- right: keys?\b.*(chang|updat|renam)|(chang|updat|renam)\w*.*\bkeys?\b|(other|another|child) table
+-- half: bulk-writing|@long|log-flush|@locks|dead|bloat|(WAL|log|bytes|rows).*(per|for each|of each)
+-- about: {parts} {brands}
+-- never: statements database
+-- effect: time editor 3
+-- before
+CREATE TABLE {brands} (id int NOT NULL UNIQUE, code text PRIMARY KEY, name text NOT NULL);
+INSERT INTO {brands} SELECT n, 'code ' || n, 'brand ' || n FROM generate_series(1, 40) n;
+CREATE TABLE {parts} (id int PRIMARY KEY, brand text NOT NULL REFERENCES {brands} ON UPDATE CASCADE, amount int NOT
+    NULL);
+INSERT INTO {parts} SELECT n, 'code ' || 1 + n % 40, n % 97 FROM generate_series(1, {#parts}) n;
+CREATE INDEX ON {parts} (brand);
+-- work editor clients=1 think=150ms
+\set id random(1, 40)
+\set change random(1, 1000000)
+UPDATE {brands} SET name = 'brand ' || :change::int WHERE id = :id;
+-- bad editor clients=1 think=150ms
+\set id random(1, 40)
+\set change random(1, 1000000)
+UPDATE {brands} SET code = id || ' code ' || :change::int WHERE id = :id;
+-- cured editor clients=1 think=150ms
+\set id random(1, 40)
+\set change random(1, 1000000)
+UPDATE {brands} SET name = 'brand ' || :change::int WHERE id = :id;
