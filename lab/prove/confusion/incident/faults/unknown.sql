@@ -416,7 +416,7 @@ ANALYZE {letters};
 -- unseen
 -- draw clients: 7 10
 -- draw work: 8 16
--- right: optimis|versions?\b|roll(ed|s)? ?backs?|abort|conflict|retr(y|ies)|lost.?update|(no|zero|0) rows|(hot|same) row
+-- right: optimis|versions?\b|roll(ed|s)? ?backs?|abort|conflict|retr(y|ies)|lost.?update|(no|zero) rows|(hot|same) row
 -- right: (transactions?|work).*(fail|in vain|again|thrown away|not commit)
 -- half: @locks|@gaps|errors?|idle|repeat
 -- never: errors
@@ -500,3 +500,121 @@ UPDATE {brands} SET code = id || ' code ' || :change::int WHERE id = :id;
 \set id random(1, 40)
 \set change random(1, 1000000)
 UPDATE {brands} SET name = 'brand ' || :change::int WHERE id = :id;
+
+-- fault padded-character-columns
+-- does: a migration from another database made columns char(n): each value is padded with hundreds of blanks
+-- from: PostgreSQL's documentation on character types: char(n) is the slowest and takes the most room
+-- unseen
+-- standby
+-- draw width: 450 640
+-- draw people: 11000 16000
+-- right: padd|blanks?\b|\bbpchar|char(acter)? ?\(|\bchar\b|wide|width|row size|data ?types?
+-- right: bytes (per|a|for each|of each) row|rows? .*(bytes|large|big|long)|(large|big|long) rows
+-- half: @scans|@long|leading.?wildcard|pattern|transfers|bloat|expression|missing.index
+-- about: {people}
+-- never: statements database
+-- effect: time search 2.5
+-- before
+CREATE TABLE {people} (id int PRIMARY KEY, name text NOT NULL, street text NOT NULL, remark text NOT NULL);
+INSERT INTO {people} SELECT n, 'name ' || md5(n::text), 'street ' || n, 'remark ' || n % 100 FROM generate_series(1,
+    {#people}) n;
+-- work search clients=2 think=80ms
+\set part random(100, 999)
+SELECT count(*), min(name) FROM {people} WHERE name LIKE '%' || :part::int || '%' AND street LIKE '%7%' OR remark LIKE
+    '%none%';
+-- plant
+ALTER TABLE {people} ALTER name TYPE char({#width}), ALTER street TYPE char({#width}), ALTER remark TYPE char({#width});
+VACUUM ANALYZE {people};
+-- cure
+ALTER TABLE {people} ALTER name TYPE text, ALTER street TYPE text, ALTER remark TYPE text;
+VACUUM ANALYZE {people};
+
+-- fault view-refreshed-by-a-trigger
+-- does: so that totals are never old, a trigger refreshes a materialized view after each statement that adds a sale
+-- from: reports on REFRESH MATERIALIZED VIEW in triggers; PostgreSQL's documentation on its exclusive lock
+-- unseen
+-- draw sales: 25000 45000
+-- right: refresh|materiali[sz]ed|trigger
+-- half: @locks|function|@long|access exclusive|maintenance|catalog|log-flush
+-- about: {totals} {sales} {keep_totals} REFRESH
+-- never: functions statements database
+-- effect: time till 3
+-- before
+CREATE TABLE {sales} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, branch int NOT NULL, amount int NOT NULL);
+INSERT INTO {sales} (branch, amount) SELECT n % 200, n % 977 FROM generate_series(1, {#sales}) n;
+CREATE MATERIALIZED VIEW {totals} AS SELECT branch, count(*) AS n, sum(amount) AS amount FROM {sales} GROUP BY branch;
+-- work till clients=3 think=60ms
+\set branch random(0, 199)
+INSERT INTO {sales} (branch, amount) VALUES (:branch, 5);
+-- plant
+CREATE FUNCTION {keep_totals}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    REFRESH MATERIALIZED VIEW {totals};
+    RETURN NULL;
+END $$;
+CREATE TRIGGER {~keep_totals} AFTER INSERT ON {sales} FOR EACH STATEMENT EXECUTE FUNCTION {keep_totals}();
+
+-- fault policy-keeps-an-index-away
+-- does: row-level security comes first: a search by lower(…), which is not leakproof, may not use its index any more
+-- from: PostgreSQL's documentation on row security and LEAKPROOF; reports on slow searches under policies
+-- unseen
+-- standby
+-- draw people: 45000 80000
+-- right: polic(y|ies)|row.?level|row security|\brls\b|leak.?proof|security (barrier|qual|condition)
+-- half: @scans|@long|(existing|own) index|index.*(not|never|cannot)|function|expression|missing.index
+-- about: {patients}
+-- never: scans index statements database functions
+-- effect: time search 3
+-- before
+CREATE TABLE {patients} (id int PRIMARY KEY, clinic int NOT NULL, address text NOT NULL, note text NOT NULL);
+INSERT INTO {patients} SELECT n, 1 + n % 30, upper(md5(n::text)) || '@clinic.example', 'patient ' || n FROM
+    generate_series(1, {#people}) n;
+CREATE INDEX ON {patients} (lower(address));
+-- work search clients=2 think=60ms
+\set id random(1, 45000)
+SELECT id, note FROM {patients} WHERE lower(address) = md5(:id::int::text) || '@clinic.example';
+-- plant
+CREATE POLICY {~of_a_clinic} ON {patients} USING (clinic > 0) WITH CHECK (true);
+ALTER TABLE {patients} ENABLE ROW LEVEL SECURITY;
+
+-- fault idle-sessions-ended
+-- does: a limit for idle sessions is shorter than the pauses of a pool: each connection is dead when it is used again
+-- from: PostgreSQL's documentation on idle_session_timeout: be wary with poolers; without a unit it is milliseconds
+-- unseen
+-- direct
+-- standby
+-- draw limit: 6 14
+-- draw clients: 3 5
+-- right: idle_session|idle.sessions?|idle.*(time.?out|limit|terminat|kill|end)|time.?out|terminat|57P05
+-- right: (connections?|sessions?) (is|are|was|were) (ended|closed|killed|lost|broken|cut|dead)
+-- half: connection|new sessions|short-lived|errors?\b|abort|fail|@gaps|\bpool|settings? (of|that)
+-- never: connection errors settings
+-- effect: time page 2
+-- work page clients={#clients} think=120ms pool={#clients}
+\set id random(1, 5000)
+SELECT {items.name}, {items.price} FROM {items} WHERE {items.id} = :id;
+-- plant
+ALTER ROLE {role} IN DATABASE {database} SET idle_session_timeout = {#limit};
+
+-- fault vacuum-of-a-job-throttled
+-- does: a role's VACUUM was slowed so that it would not disturb, and its job, which vacuums as it goes, gets nowhere
+-- from: PostgreSQL's documentation on cost-based vacuum delay
+-- unseen
+-- draw delay: 20 40
+-- right: vacuum_?cost|cost.?(based |vacuum )*(delay|limit)|VacuumDelay|throttl|settings? (of|that)
+-- right: vacuum\w*.*(sleep|delay|paus|slow|wait|long)|(sleep|delay|paus|slow|wait|long)\w*.*vacuum
+-- half: vacuum|maintenance|@long|waiting|timeout
+-- about: {slips} {role} vacuum
+-- never: settings vacuum
+-- effect: time janitor 3
+-- before
+CREATE TABLE {slips} (id int PRIMARY KEY, state int NOT NULL, note text NOT NULL) WITH (fillfactor = 70);
+INSERT INTO {slips} SELECT n, 0, md5(n::text) FROM generate_series(1, 30000) n;
+ALTER TABLE {slips} OWNER TO {role};
+-- work janitor clients=1 think=100ms
+\set part random(0, 9)
+UPDATE {slips} SET state = state + 1 WHERE id % 10 = :part;
+VACUUM {slips};
+-- plant
+ALTER ROLE {role} IN DATABASE {database} SET vacuum_cost_limit = 40;
+ALTER ROLE {role} IN DATABASE {database} SET vacuum_cost_delay = {#delay};
