@@ -410,35 +410,6 @@ ANALYZE {letters};
 CREATE INDEX {~inbox_that_is_there} ON {letters} (inbox, sent) WHERE NOT removed;
 ANALYZE {letters};
 
--- fault optimistic-locks-that-conflict
--- does: all tills change one row with a version in it: who finds another version rolls back and does it all again
--- from: documentation of object-relational mappers on optimistic locking and a version attribute
--- unseen
--- draw clients: 7 10
--- draw work: 8 16
--- right: optimis|versions?\b|roll(ed|s)? ?backs?|abort|conflict|retr(y|ies)|lost.?update|(no|zero) rows|(hot|same) row
--- right: (transactions?|work).*(fail|in vain|again|thrown away|not commit)
--- half: @locks|@gaps|errors?|idle|repeat
--- never: errors
--- effect: time till 2
--- before
-CREATE TABLE {stock} (id int PRIMARY KEY, version int NOT NULL, amount int NOT NULL) WITH (fillfactor = 20);
-INSERT INTO {stock} SELECT n, 0, 0 FROM generate_series(1, 500) n;
--- work till clients={#clients} think=10ms
-\set id random(1, 500)
-BEGIN;
-SELECT version FROM {stock} WHERE id = :id \gset
-\sleep {#work} ms
-UPDATE {stock} SET amount = amount + 1, version = version + 1 WHERE id = :id AND version = :version RETURNING id \gset
-COMMIT;
--- bad till clients={#clients} think=10ms
-\set id 7
-BEGIN;
-SELECT version FROM {stock} WHERE id = :id \gset
-\sleep {#work} ms
-UPDATE {stock} SET amount = amount + 1, version = version + 1 WHERE id = :id AND version = :version RETURNING id \gset
-COMMIT;
-
 -- fault foreign-keys-for-each-reference
 -- does: a migration gives each reference of a journal its foreign key, and each row that comes is looked up four times
 -- from: PostgreSQL's documentation on populating a database: remove foreign key constraints
