@@ -160,11 +160,12 @@ func (m *measured) timesEnded(e *ended) (n float64, logged bool) {
 }
 
 // reaches says that something was met near the limit, and never far beyond it: who is cancelled is told a moment later.
+// A session that is ended is met until it has a processor, and its end is counted by itself.
 func (e *ended) reaches(met time.Duration) bool {
 	const near, beyond = 0.7, 1.1 // parts of the limit
 	const late = 50 * time.Millisecond
 	limit := float64(e.limit)
-	return float64(met) >= near*limit && float64(met) <= beyond*limit+float64(late)
+	return float64(met) >= near*limit && (e.session || float64(met) <= beyond*limit+float64(late))
 }
 
 // addEnded a statement of the samples, if it comes near the limit.
