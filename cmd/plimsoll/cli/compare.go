@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -17,10 +19,13 @@ import (
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/session"
 	"plimsoll/lab/system"
+	"plimsoll/lab/view/checks"
+	"plimsoll/lab/view/report"
 )
 
 type compareOptions struct {
@@ -40,10 +45,9 @@ type compareOptions struct {
 	trials   int
 	baseline []string
 	details  bool
-	replayed []string // logs, instead of a load
-	recorded scoreOptions
-	recordedOptions
-	gateOptions
+	log      replay.Spec // played instead of a load
+	failIf   []string
+	files    checks.Files
 }
 
 func (a *app) addCompare(root *cobra.Command) {
@@ -179,14 +183,14 @@ the baseline, another verdict than --beside, or a gate of --fail-if that did not
 	fleetFlags(c, &o.fleet)
 	fs.StringArrayVar(&o.baseline, "baseline", nil, "compare stored runs with those of this `BASELINE`: "+
 		baselineUsage+"; may be repeated")
-	gateFlags(c, &o.gateOptions, "`VERDICT` that fails the comparison, such as \"worse\" or "+
+	gateFlags(c, &o.failIf, &o.files, "`VERDICT` that fails the comparison, such as \"worse\" or "+
 		"\"goods_sale.post: latency_ms: worse\"; may be repeated")
 	fs.BoolVar(&o.details, "details", false, "print all tables and conditions")
-	fs.StringArrayVar(&o.replayed, "replay", nil, "instead of a load, play this `LOG` again on each side: a file or "+
+	fs.StringArrayVar(&o.log.Paths, "replay", nil, "instead of a load, play this `LOG` again on each side: a file or "+
 		"folder as for 'plimsoll replay'; may be repeated")
 	config.FlagOnly(fs, "replay")
-	speedFlag(fs, &o.recordedOptions)
-	recordedFlags(fs, &o.recorded, &o.recordedOptions)
+	speedFlag(fs, &o.log)
+	recordedFlags(fs, &o.log)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	labelFlags(fs, &o.label)
@@ -200,7 +204,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	}
 	gates, err := compareGates(o.failIf)
 	if err == nil {
-		err = o.gateOptions.check()
+		err = o.files.Check()
 	}
 	if err != nil {
 		return err
@@ -208,7 +212,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if o.show != "" {
 		return a.showStored(args, o, gates)
 	}
-	if err := kept.CheckTags(o.label.tags); err != nil {
+	if err := kept.CheckTags(o.label.Tags); err != nil {
 		return err
 	}
 	q, err := a.comparison(o, args)
@@ -228,13 +232,13 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err != nil {
 		return err
 	}
-	q.Store.Beginning = o.label.label()
+	q.Store.Beginning = o.label
 	c, err := q.Run(ctx)
 	a.meter.End()
 	if c == nil {
 		return err
 	}
-	if failed := o.label.add(q.Store.Folder, c.ID); err == nil {
+	if failed := q.Store.AddLabel(c.ID, o.label); err == nil {
 		err = failed
 	}
 	if other != nil && err == nil {
@@ -247,7 +251,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err != nil {
 		return err
 	}
-	return cmp.Or(judgeComparison(c), c.Beside.Judge(), judgeGates(judged))
+	return cmp.Or(judgeComparison(c), c.Beside.Judge(), result.JudgeGates(judged, result.LongerHint))
 }
 
 // other comparison that is to stand beside this one; nil: there is none.
@@ -266,26 +270,21 @@ func loadComparison(id string) (*compare.Comparison, error) {
 	return compare.DefaultStore().Load(id)
 }
 
-// loadNames are flags that a replay has no use for.
-var loadNames = []string{"scenario", "load", "pgbench", "users", "think", "think-distribution", "duration", "ramp",
-	"timeout", "workers", "agents", "control", "self-test", "shape"}
-
 // replay of a log instead of a load. Its metric is the Apdex, unless another one is asked for.
 func (o compareOptions) replay(ctx context.Context, q *compare.Request) error {
-	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
-		idle{len(o.replayed) > 0, loadNames, "has no effect with --replay: the log is the load",
-			"leave it out"},
-		idle{o.selfTest != "", []string{"beside"}, "has no effect with --self-test", "leave it out"}); err != nil {
-		return err
+	replays := len(o.log.Paths) > 0
+	for _, one := range append(system.IdleWithReplay(replays),
+		system.Idle{When: o.selfTest != "", Flags: []string{"beside"}, Why: "has no effect with --self-test",
+			Hint: "leave it out"}) {
+		if err := one.Refuse(given(o.flags)); err != nil {
+			return err
+		}
 	}
-	if len(o.replayed) == 0 {
-		return nil
-	}
-	if !o.flags.Changed("metric") {
+	if replays && !o.flags.Changed("metric") {
 		q.Metric = "apdex"
 	}
 	var err error
-	q.Replay, err = o.load(ctx, o.recorded, o.replayed)
+	q.Replay, err = o.log.Load(ctx)
 	return err
 }
 
@@ -376,14 +375,14 @@ func (a *app) showStored(args []string, o compareOptions, gates []compareGate) e
 		return err
 	}
 	judged := judgeCompareGates(gates, c)
-	return cmp.Or(a.showComparison(o, c, judged), c.Beside.Judge(), judgeGates(judged))
+	return cmp.Or(a.showComparison(o, c, judged), c.Beside.Judge(), result.JudgeGates(judged, result.LongerHint))
 }
 
 func (a *app) showComparison(o compareOptions, c *compare.Comparison, gates []result.Gate) error {
 	if err := kept.Page(o.html).Write(c.HTML); err != nil {
 		return err
 	}
-	if err := o.gateOptions.write(compareReport(c, gates, a.host())); err != nil {
+	if err := o.files.Write(compareReport(c, gates)); err != nil {
 		return err
 	}
 	text, page := c.Summary, compare.DefaultStore().ReportPath(c.ID)
@@ -393,7 +392,15 @@ func (a *app) showComparison(o compareOptions, c *compare.Comparison, gates []re
 	if !fileExists(page) {
 		page = ""
 	}
-	return a.answerJudged(c, gates, text, page)
+	judged, answer := report.Judged{Gates: gates, Page: page}, any(c)
+	if len(gates) > 0 {
+		tree, err := judged.JSON(c)
+		if err != nil {
+			return err
+		}
+		answer = json.RawMessage(tree)
+	}
+	return a.answer(answer, func(w io.Writer) error { return judged.Below(w, text) })
 }
 
 // judgeComparison decides the exit code.

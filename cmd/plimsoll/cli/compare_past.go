@@ -26,7 +26,7 @@ func (a *app) comparePast(names []string, o compareOptions) error {
 	if err := compare.Refuse(o.metric, false, make([]compare.Side, 2)); err != nil {
 		return err
 	}
-	if err := o.gateOptions.check(); err != nil {
+	if err := o.files.Check(); err != nil {
 		return err
 	}
 	if len(names) == 0 {
@@ -45,7 +45,7 @@ func (a *app) comparePast(names []string, o compareOptions) error {
 		margin = compare.PastMarginDefault
 	}
 	p := compare.OfPast(stored, fresh, o.metric, margin)
-	if err := o.gateOptions.write(pastReport(p, a.host())); err != nil {
+	if err := o.files.Write(pastReport(p)); err != nil {
 		return err
 	}
 	if err := a.answer(p, func(w io.Writer) error { return p.Text(w, o.details) }); err != nil {
@@ -55,8 +55,8 @@ func (a *app) comparePast(names []string, o compareOptions) error {
 }
 
 // pastReport is what a CI server reads.
-func pastReport(p *compare.Past, host string) checks.Report {
-	r := checks.Report{Command: "plimsoll compare", Headline: p.Says, Host: host, Facts: p.Warnings}
+func pastReport(p *compare.Past) checks.Report {
+	r := checks.Report{Command: "plimsoll compare", Headline: p.Says, Facts: p.Warnings}
 	if n := len(p.New); n > 0 {
 		r.ID, r.Started = p.New[n-1].ID, p.New[n-1].Started
 	}

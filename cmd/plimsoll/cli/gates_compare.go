@@ -35,7 +35,7 @@ const compareGateExample = `such as "worse", "latency_ms_p95: worse", "goods_sal
 func compareGates(texts []string) (all []compareGate, err error) {
 	for _, text := range texts {
 		wrong := func(at int, says, hint string) error {
-			return wrongGate(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
+			return gate.Usage(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
 		}
 		g := compareGate{text: text}
 		rest := text
@@ -118,9 +118,9 @@ func rowOf(f compare.Finding, g compareGate) (verdict.Row, bool) {
 }
 
 // compareReport is what a CI server reads of a comparison.
-func compareReport(c *compare.Comparison, gates []result.Gate, host string) checks.Report {
+func compareReport(c *compare.Comparison, gates []result.Gate) checks.Report {
 	r := checks.Report{Command: "plimsoll compare", ID: c.ID, Headline: c.Statement(), Started: c.Started,
-		Took: c.Finished.Sub(c.Started), Host: host}
+		Took: c.Finished.Sub(c.Started)}
 	for i, side := range c.Plan.Sides {
 		r.Facts = append(r.Facts, fmt.Sprintf("%s: %s", compare.Letter(i), side.Name))
 	}
@@ -132,6 +132,6 @@ func compareReport(c *compare.Comparison, gates []result.Gate, host string) chec
 		}
 		r.Checks = append(r.Checks, one)
 	}
-	r.Checks = append(r.Checks, gateChecks(gates)...)
+	r.Checks = append(r.Checks, checks.OfGates(gates)...)
 	return r
 }
