@@ -262,7 +262,7 @@ func (a *app) runProgress(l *views) func(run.Progress) {
 
 // compareWith the stored runs, and keep what they say with the run.
 func (a *app) compareWith(o runOptions, r *result.Result, stored []*result.Result) error {
-	p := againstGate(r, o.against, stored, o.margin)
+	p := compare.Against(r, o.against, stored, o.margin)
 	for _, warning := range p.Warnings {
 		a.meter.Say("baseline: %s", warning)
 	}
