@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"plimsoll/ground/postgres"
@@ -31,6 +32,25 @@ type Replayed struct {
 	*replay.Recording
 	Sessions float64 `json:"sessions"` // open at once, on average
 	LengthS  float64 `json:"length_s"`
+}
+
+// readLog reads what is to be played again. The search sets the pace, and begins with as many users as the log has.
+func (q *Request) readLog(ctx context.Context) (err error) {
+	for _, one := range system.IdleWithReplay(len(q.Log.Paths) > 0, "agents", "lag-limit", "seed", "configurations",
+		"control", "url") {
+		if err := one.Refuse(q.System.Flags); err != nil {
+			return err
+		}
+	}
+	if len(q.Log.Paths) == 0 {
+		return nil // a caller may have read the log
+	}
+	if !slices.Contains(q.System.Flags, "from") {
+		q.First = 0
+	}
+	q.Log.Speed = "1"
+	q.Replay, err = q.Log.Load(ctx)
+	return err
 }
 
 // replayed reads how long the log is, and how many sessions it has.

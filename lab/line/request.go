@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"plimsoll/ground/problem"
+	"plimsoll/lab/recorded/replay"
+	"plimsoll/lab/run/result"
 	"plimsoll/lab/system"
+	"plimsoll/lab/view/checks"
+	"plimsoll/lab/view/report"
 )
 
 // Request is a search as a person asks for it: plain values, of which nothing is checked, read or started yet.
@@ -20,14 +24,18 @@ type Request struct {
 	// Configurations are several systems to search in turns, each a CLUSTER+SHAPE; empty: the one of System.
 	Configurations []string
 	Local          system.Local
+	Log            replay.Spec  // played again in each trial instead of a load; no paths: there is a load
+	FailIf         []string     // gates
+	Files          checks.Files // for a CI server
 	// Planned is told what is to be done before the first trial.
 	Planned func(format string, args ...any)
 }
 
-// Found is a search, or several in turns.
+// Found is a search, or several in turns, with the gates of the request.
 type Found struct {
 	ID string
 	Result
+	report.Judged
 }
 
 // Result of a search, or of several.
@@ -36,12 +44,57 @@ type Result interface {
 	Summary(io.Writer) error
 	Text(io.Writer) error
 	HTML(io.Writer) error
-	// Judge says why the answer is no.
+	// Statement is the answer in a sentence; Judge says why it is no.
+	Statement() string
 	Judge() error
 }
 
-// Search checks what is asked for, brings it up, and searches. Nil: nothing could begin.
-func Search(ctx context.Context, q Request) (found *Found, err error) {
+// Tell what was found on one screen, or all of it, and what became of the gates.
+func (f *Found) Tell(w io.Writer, details bool) error {
+	text := f.Summary
+	if details {
+		text = f.Text
+	}
+	return f.Below(w, text)
+}
+
+// MarshalJSON is that of the result, with the gates.
+func (f *Found) MarshalJSON() ([]byte, error) { return f.JSON(f.Result) }
+
+// Judge says why the answer is no, of the search or of a gate.
+func (f *Found) Judge() error { return cmp.Or(f.Result.Judge(), result.JudgeGates(f.Gates, gateHint)) }
+
+// Search checks what is asked for, brings it up, searches, judges the gates and writes the files that are asked for.
+// Nil: nothing could begin.
+func Search(ctx context.Context, q Request) (*Found, error) {
+	gates, err := parseGates(q.FailIf, q.Configurations)
+	if err == nil {
+		err = q.Files.Check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if q.Store != nil {
+		q.Store.Labelled(q.System.Label)
+	}
+	found, err := q.search(ctx)
+	if found == nil {
+		return nil, err
+	}
+	found.judgeGates(gates)
+	return found, cmp.Or(err, q.keep(found))
+}
+
+// keep what was found where it is asked for; the search itself has stored it.
+func (q *Request) keep(f *Found) (err error) {
+	if q.Store != nil {
+		f.Page, err = q.Store.ReportPath(f.ID), q.Store.AddLabel(f.ID, q.System.Label)
+	}
+	return cmp.Or(err, q.System.Page.Write(f.HTML), q.Files.Write(f.report()))
+}
+
+// search brings up what is asked for, and searches.
+func (q *Request) search(ctx context.Context) (found *Found, err error) {
 	systems, err := q.systems(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +111,7 @@ func Search(ctx context.Context, q Request) (found *Found, err error) {
 		if c == nil {
 			return nil, err
 		}
-		return &Found{c.ID, c}, err
+		return &Found{ID: c.ID, Result: c}, err
 	}
 	q.Run = systems[0].Run
 	q.toDatabase()
@@ -67,11 +120,14 @@ func Search(ctx context.Context, q Request) (found *Found, err error) {
 	if l == nil {
 		return nil, err
 	}
-	return &Found{l.ID, l}, err
+	return &Found{ID: l.ID, Result: l}, err
 }
 
 // systems to search, if all that is asked for goes together.
 func (q *Request) systems(ctx context.Context) (all []*system.System, err error) {
+	if err := q.readLog(ctx); err != nil {
+		return nil, err
+	}
 	if err := q.System.Check(); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/custom"
 	"plimsoll/lab/load/scenario"
+	"plimsoll/lab/recorded/replay"
 )
 
 // Idle are flags that would have no effect. Variables and the configuration file may set them for many commands; on a
@@ -31,6 +32,18 @@ var (
 	workerFlags = append([]string{"workers", FlagShape}, TweakFlags...)
 	agentFlags  = []string{"agents-listen", "agents-bus", "agents-wait", "token", "tls-ca", "tls-cert", "tls-key"}
 )
+
+// IdleWithReplay are flags of a replay without one, and of a load, with further ones, where a log is played again.
+func IdleWithReplay(replays bool, further ...string) []Idle {
+	return []Idle{
+		{!replays, replay.Flags, "is about a replay", "add --replay LOG"},
+		{replays, append(further, loadFlags...), "has no effect with --replay: the log is the load", "leave it out"},
+	}
+}
+
+// loadFlags are those that a replay has no use for.
+var loadFlags = []string{"scenario", "load", "pgbench", "users", "think", "think-distribution", "duration", "ramp",
+	"timeout", "workers", "agents", "control", "self-test", "shape"}
 
 // idle flags of a load with the scenario.
 func (s Spec) idle(of *scenario.Scenario) []Idle {

@@ -23,8 +23,9 @@ type Spec struct {
 	Think    users.Think      // likewise
 	Access   run.AccessFiles
 	Agents   agents.Spec
-	Page     kept.Page // for the report
-	Flags    []string  // on the command line
+	Page     kept.Page  // for the report
+	Label    kept.Label // of what is stored
+	Flags    []string   // on the command line
 }
 
 // Check finds mistakes in what serves a whole measurement, however many systems it has.
@@ -32,7 +33,7 @@ func (s Spec) Check() error {
 	if err := s.Agents.Check(); err != nil {
 		return err
 	}
-	return s.Page.Check()
+	return cmp.Or(s.Page.Check(), kept.CheckTags(s.Label.Tags))
 }
 
 // System checks and reads what belongs to the system.

@@ -68,7 +68,7 @@ func (a *app) measured(ctx context.Context, h advise.Applier, o adviseOptions, c
 	for _, s := range j.Applied() {
 		fmt.Fprintf(a.stdout, "  %s: %s\n", s.Advice, s.GainText())
 	}
-	return judgeComparison(c)
+	return c.Judge()
 }
 
 // gainOf the second side over the first, in the deciding metric.

@@ -17,27 +17,21 @@ import (
 	"plimsoll/lab/view/samples/keep"
 )
 
-// accessOptions say how coordinator and agents reach each other, on both sides.
-type accessOptions struct{ token, ca, cert, key string }
-
-func accessFlags(c *cobra.Command, o *accessOptions) {
+// accessFlags say how coordinator and agents reach each other, on both sides.
+func accessFlags(c *cobra.Command, o *agents.Access) {
 	fs := c.Flags()
-	fs.StringVar(&o.token, "token", "", "`SECRET` that coordinator and agents share; better in "+
+	fs.StringVar(&o.Token, "token", "", "`SECRET` that coordinator and agents share; better in "+
 		"PLIMSOLL_TOKEN, since everybody on a machine can read command lines")
-	fs.StringVar(&o.ca, "tls-ca", "", "`FILE` with the certificate authorities that signed the other side's "+
+	fs.StringVar(&o.CA, "tls-ca", "", "`FILE` with the certificate authorities that signed the other side's "+
 		"certificate")
-	fs.StringVar(&o.cert, "tls-cert", "", "`FILE` with this side's certificate; encrypts the connection")
-	fs.StringVar(&o.key, "tls-key", "", "`FILE` with the private key of --tls-cert")
+	fs.StringVar(&o.Cert, "tls-cert", "", "`FILE` with this side's certificate; encrypts the connection")
+	fs.StringVar(&o.Key, "tls-key", "", "`FILE` with the private key of --tls-cert")
 	config.Secret(fs, "token")
 	config.Share(fs, "token", "tls-ca", "tls-cert", "tls-key")
 }
 
-func (o accessOptions) access() agents.Access {
-	return agents.Access{Token: o.token, CA: o.ca, Cert: o.cert, Key: o.key}
-}
-
 type agentOptions struct {
-	accessOptions
+	access agents.Access
 	workerAccess
 	join, dsn string
 	wait      time.Duration
@@ -73,7 +67,7 @@ passwords. Between machines the connection must be encrypted.`,
 	fs.StringVar(&o.samples, "samples", "", "write every operation of this agent to a Parquet `FILE`, with the "+
 		"agent's number before its ending, for 'plimsoll recompute'")
 	config.FlagOnly(fs, "samples")
-	accessFlags(c, &o.accessOptions)
+	accessFlags(c, &o.access)
 	o.workerAccess.flags(c)
 }
 
@@ -101,7 +95,7 @@ func (a *app) agent(ctx context.Context, o agentOptions) error {
 		return err
 	}
 	return agents.Join(ctx, agents.JoinOptions{
-		URL: o.join, DSN: o.dsn, Workers: workers, Access: o.access(), Software: software().Version, Wait: o.wait,
+		URL: o.join, DSN: o.dsn, Workers: workers, Access: o.access, Software: software().Version, Wait: o.wait,
 		Stay: o.stay, Say: a.meter.Say, Keep: o.keeping(),
 	})
 }
@@ -114,28 +108,16 @@ func samplesOf(path string, agent int) string {
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ending), agent, ending)
 }
 
-// fleetOptions are the coordinator's.
-type fleetOptions struct {
-	accessOptions
-	agents, listen, bus string
-	wait                time.Duration
-}
-
-func fleetFlags(c *cobra.Command, o *fleetOptions) {
+// fleetFlags are the coordinator's.
+func fleetFlags(c *cobra.Command, o *agents.Spec) {
 	fs := c.Flags()
-	fs.StringVar(&o.agents, "agents", "", "let `N` agents generate the load, and wait for them to join; local:N "+
+	fs.StringVar(&o.Agents, "agents", "", "let `N` agents generate the load, and wait for them to join; local:N "+
 		"starts them on this machine")
-	fs.StringVar(&o.listen, "agents-listen", agents.ListenDefault,
+	fs.StringVar(&o.Listen, "agents-listen", agents.ListenDefault,
 		"`ADDRESS` and port where agents join; port 0 takes a free one")
-	fs.StringVar(&o.bus, "agents-bus", "", "let agents join at the NATS server with this `URL` instead")
-	config.Span(fs, &o.wait, "agents-wait", agents.WaitDefault, time.Second, "how long to wait for the agents to join")
-	accessFlags(c, &o.accessOptions)
-}
-
-// fleet of the agents that generate the load of runs.
-func (a *app) fleet(o fleetOptions, workers run.AccessFiles) agents.Spec {
-	return agents.Spec{Agents: o.agents, Local: agentCommand(workers), Bus: o.bus, Listen: o.listen,
-		Access: o.access(), Software: software().Version, Wait: o.wait, Say: a.meter.Say, Errors: a.stderr}
+	fs.StringVar(&o.Bus, "agents-bus", "", "let agents join at the NATS server with this `URL` instead")
+	config.Span(fs, &o.Wait, "agents-wait", agents.WaitDefault, time.Second, "how long to wait for the agents to join")
+	accessFlags(c, &o.Access)
 }
 
 // agentCommand starts this same program as an agent, which reads the same files; the address to join is added.

@@ -3,47 +3,30 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/host/kept"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load/apdex"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run"
-	"plimsoll/lab/run/result"
-	"plimsoll/lab/session"
 	"plimsoll/lab/system"
 )
 
 type compareOptions struct {
 	measureOptions
+	compare.Request
 	own      [compare.SidesMax]sideFlags
-	metric   string
-	pairs    int
-	margin   float64
-	budget   time.Duration
-	resume   bool
-	control  bool
-	cold     bool
-	reset    string
-	show     string
-	beside   string
 	selfTest string
 	trials   int
 	baseline []string
 	details  bool
-	replayed []string // logs, instead of a load
-	recorded scoreOptions
-	recordedOptions
-	gateOptions
 }
 
 func (a *app) addCompare(root *cobra.Command) {
@@ -142,23 +125,23 @@ the baseline, another verdict than --beside, or a gate of --fail-if that did not
 	for i := range o.own {
 		o.own[i].bind(c, i)
 	}
-	config.Choice(fs, &o.reset, "reset", string(system.ResetAuto), words(system.Resets),
+	config.Choice(fs, (*string)(&o.Reset), "reset", string(system.ResetAuto), words(system.Resets),
 		"start each run from the base as it was filled, a copy of the database as it is (template), the scenario's "+
 			"sql, or no reset (none); auto takes what fits, and none for --dsn-a and --dsn-b")
-	fs.StringVar(&o.metric, "metric", compare.MetricDefault, "`NAME` of the metric that decides the verdict: "+
+	fs.StringVar(&o.Metric, "metric", compare.MetricDefault, "`NAME` of the metric that decides the verdict: "+
 		strings.Join(compare.MetricNames(), ", ")+", or one that a command prints")
-	config.Count(fs, &o.pairs, "pairs", compare.PairsDefault, verdict.RunsMin, compare.PairsMax,
+	config.Count(fs, &o.Pairs, "pairs", compare.PairsDefault, verdict.RunsMin, compare.PairsMax,
 		"maximum number of runs of each side")
-	config.Fraction(fs, &o.margin, "margin", compare.MarginDefault, "a difference smaller than this share counts as "+
+	config.Fraction(fs, &o.Margin, "margin", compare.MarginDefault, "a difference smaller than this share counts as "+
 		"equal")
-	config.Span(fs, &o.budget, "budget", 0, 0, "start no run that would end later than this; 0: no limit")
-	fs.BoolVar(&o.resume, "resume", false, "continue the last comparison with these settings that was stopped")
-	fs.BoolVar(&o.control, "control", false, "also measure each system with one user without think time, by the "+
+	config.Span(fs, &o.Budget, "budget", 0, 0, "start no run that would end later than this; 0: no limit")
+	fs.BoolVar(&o.Resume, "resume", false, "continue the last comparison with these settings that was stopped")
+	fs.BoolVar(&o.Control, "control", false, "also measure each system with one user without think time, by the "+
 		"same metric, to tell slow operations from a full system; not with commands")
-	fs.BoolVar(&o.cold, "cold", false, "restart the server with empty caches before each run, as far as this "+
+	fs.BoolVar(&o.Cold, "cold", false, "restart the server with empty caches before each run, as far as this "+
 		"machine allows")
-	fs.StringVar(&o.show, "show", "", "show a stored comparison again: its `ID`, the beginning of it, or latest")
-	fs.StringVar(&o.beside, "beside", "", "also say whether the verdict agrees with that of this stored comparison of "+
+	fs.StringVar(&o.Show, "show", "", "show a stored comparison again: its `ID`, the beginning of it, or latest")
+	fs.StringVar(&o.Beside, "beside", "", "also say whether the verdict agrees with that of this stored comparison of "+
 		"the same systems: its `ID`, the beginning of it, or latest")
 	config.Choice(fs, &o.selfTest, "self-test", "", compare.AllPlanted,
 		"make --trials comparisons of A with itself (aa), with itself made 10 % slower (slow), or with itself failing "+
@@ -179,14 +162,14 @@ the baseline, another verdict than --beside, or a gate of --fail-if that did not
 	fleetFlags(c, &o.fleet)
 	fs.StringArrayVar(&o.baseline, "baseline", nil, "compare stored runs with those of this `BASELINE`: "+
 		baselineUsage+"; may be repeated")
-	gateFlags(c, &o.gateOptions, "`VERDICT` that fails the comparison, such as \"worse\" or "+
+	gateFlags(c, &o.FailIf, &o.Files, "`VERDICT` that fails the comparison, such as \"worse\" or "+
 		"\"goods_sale.post: latency_ms: worse\"; may be repeated")
 	fs.BoolVar(&o.details, "details", false, "print all tables and conditions")
-	fs.StringArrayVar(&o.replayed, "replay", nil, "instead of a load, play this `LOG` again on each side: a file or "+
+	fs.StringArrayVar(&o.Log.Paths, "replay", nil, "instead of a load, play this `LOG` again on each side: a file or "+
 		"folder as for 'plimsoll replay'; may be repeated")
 	config.FlagOnly(fs, "replay")
-	speedFlag(fs, &o.recordedOptions)
-	recordedFlags(fs, &o.recorded, &o.recordedOptions)
+	speedFlag(fs, &o.Log)
+	recordedFlags(fs, &o.Log)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.StringVar(&o.title, "title", "", "`TEXT` to show above the result")
 	labelFlags(fs, &o.label)
@@ -198,106 +181,27 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if len(o.baseline) > 0 {
 		return a.comparePast(args, o)
 	}
-	gates, err := compareGates(o.failIf)
-	if err == nil {
-		err = o.gateOptions.check()
-	}
-	if err != nil {
-		return err
-	}
-	if o.show != "" {
-		return a.showStored(args, o, gates)
-	}
-	if err := kept.CheckTags(o.label.tags); err != nil {
-		return err
-	}
 	q, err := a.comparison(o, args)
-	if err == nil {
-		err = o.replay(ctx, &q)
-	}
 	if err != nil {
 		return err
 	}
-	if o.selfTest != "" {
+	if o.selfTest != "" && o.Show == "" {
 		return a.compareSelf(ctx, o, q)
 	}
-	other, err := o.other()
-	if err == nil && other != nil {
-		err = other.MayStandBeside(q.Metric)
-	}
-	if err != nil {
-		return err
-	}
-	q.Store.Beginning = o.label.label()
-	c, err := q.Run(ctx)
+	found, err := q.Find(ctx)
 	a.meter.End()
-	if c == nil {
+	if found == nil {
 		return err
 	}
-	if failed := o.label.add(q.Store.Folder, c.ID); err == nil {
-		err = failed
-	}
-	if other != nil && err == nil {
-		err = c.StandBeside(other)
-	}
-	judged := judgeCompareGates(gates, c)
-	if shown := a.showComparison(o, c, judged); err == nil {
-		err = shown
-	}
-	if err != nil {
-		return err
-	}
-	return cmp.Or(judgeComparison(c), c.Beside.Judge(), judgeGates(judged))
-}
-
-// other comparison that is to stand beside this one; nil: there is none.
-func (o compareOptions) other() (*compare.Comparison, error) {
-	if o.beside == "" {
-		return nil, nil
-	}
-	return loadComparison(o.beside)
-}
-
-// loadComparison from the store or from a file.
-func loadComparison(id string) (*compare.Comparison, error) {
-	if strings.ContainsRune(id, os.PathSeparator) || strings.HasSuffix(id, ".json") {
-		return compare.Read(id)
-	}
-	return compare.DefaultStore().Load(id)
-}
-
-// loadNames are flags that a replay has no use for.
-var loadNames = []string{"scenario", "load", "pgbench", "users", "think", "think-distribution", "duration", "ramp",
-	"timeout", "workers", "agents", "control", "self-test", "shape"}
-
-// replay of a log instead of a load. Its metric is the Apdex, unless another one is asked for.
-func (o compareOptions) replay(ctx context.Context, q *compare.Request) error {
-	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
-		idle{len(o.replayed) > 0, loadNames, "has no effect with --replay: the log is the load",
-			"leave it out"},
-		idle{o.selfTest != "", []string{"beside"}, "has no effect with --self-test", "leave it out"}); err != nil {
-		return err
-	}
-	if len(o.replayed) == 0 {
-		return nil
-	}
-	if !o.flags.Changed("metric") {
-		q.Metric = "apdex"
-	}
-	var err error
-	q.Replay, err = o.load(ctx, o.recorded, o.replayed)
-	return err
+	told := a.answer(found, func(w io.Writer) error { return found.Tell(w, o.details) })
+	return cmp.Or(err, told, found.Judge())
 }
 
 // comparison as flags and arguments give it.
 func (a *app) comparison(o compareOptions, args []string) (q compare.Request, err error) {
-	q = compare.Request{
-		Options: compare.Options{Metric: o.metric, Pairs: o.pairs, Margin: o.margin, Control: o.control,
-			Seed: uint64(o.seed), Budget: o.budget, Resume: o.resume, Store: compare.DefaultStore(), Title: o.title,
-			Version: software().Version},
-		System: a.spec("compare", o.measureOptions), Systems: args, Reset: system.Reset(o.reset), Cold: o.cold,
-		Local: a.local(),
-	}
+	q = o.Request
+	q.System, q.Systems, q.Local, q.Store = a.spec("compare", o.measureOptions), args, a.local(), compare.DefaultStore()
+	q.Seed, q.Title, q.Version = uint64(o.seed), o.title, software().Version
 	q.Progress, q.Planned = a.compareProgress()
 	for i := range o.own {
 		if q.Own[i], err = o.own[i].spec(q.System.Shape); err != nil {
@@ -354,73 +258,4 @@ func phaseText(p compare.Phase) string {
 		return ", one user"
 	}
 	return ""
-}
-
-// showStored shows a comparison from the store or from a file.
-func (a *app) showStored(args []string, o compareOptions, gates []compareGate) error {
-	if err := kept.Page(o.html).Check(); err != nil {
-		return err
-	}
-	if len(args) > 0 {
-		return problem.New(problem.Usage, errors.New("--show takes no systems"), "leave them out")
-	}
-	c, err := loadComparison(o.show)
-	if err != nil {
-		return err
-	}
-	other, err := o.other()
-	if err == nil && other != nil {
-		err = c.StandBeside(other)
-	}
-	if err != nil {
-		return err
-	}
-	judged := judgeCompareGates(gates, c)
-	return cmp.Or(a.showComparison(o, c, judged), c.Beside.Judge(), judgeGates(judged))
-}
-
-func (a *app) showComparison(o compareOptions, c *compare.Comparison, gates []result.Gate) error {
-	if err := kept.Page(o.html).Write(c.HTML); err != nil {
-		return err
-	}
-	if err := o.gateOptions.write(compareReport(c, gates, a.host())); err != nil {
-		return err
-	}
-	text, page := c.Summary, compare.DefaultStore().ReportPath(c.ID)
-	if o.details {
-		text = c.Text
-	}
-	if !fileExists(page) {
-		page = ""
-	}
-	return a.answerJudged(c, gates, text, page)
-}
-
-// judgeComparison decides the exit code.
-func judgeComparison(c *compare.Comparison) error {
-	switch c.Stopped {
-	case compare.ByUser:
-		return problem.New(problem.Interrupted, fmt.Errorf("stopped after %d runs, which are kept", len(c.Runs)),
-			session.GoOn)
-	case compare.ByVoid:
-		return problem.New(problem.Threshold, errors.New("stopped: more runs were void than valid, the machine "+
-			"is too busy"),
-			"stop other programs or raise --disturbed-limit, then "+session.GoOn)
-	}
-	for _, f := range c.Findings {
-		if f.Because != "" {
-			return problem.New(problem.Threshold, errors.New(c.Statement()), "")
-		}
-		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew {
-			hint := "--resume with more --pairs, or start again with a longer --duration or a wider --margin"
-			switch {
-			case c.Stopped == compare.ByBudget:
-				hint = session.GoOn
-			case c.Plan.Replay != nil:
-				hint = "--resume with more --pairs, or start again with a longer log or a wider --margin"
-			}
-			return problem.New(problem.Threshold, errors.New(c.Statement()), hint)
-		}
-	}
-	return nil
 }

@@ -93,7 +93,7 @@ func (a *app) export(which, subject, as, out string) error {
 		return problem.New(problem.Usage, fmt.Errorf("a Parquet file cannot go to a terminal"),
 			"name a file with --out")
 	}
-	r, err := a.loadRun(which)
+	r, err := a.stored().Run(which)
 	if err != nil {
 		return err
 	}

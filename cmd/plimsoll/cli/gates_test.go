@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/lab/line"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
 	"plimsoll/test/files"
@@ -168,31 +167,6 @@ func usageOr(args []string) int {
 		return ExitEnvironment
 	}
 	return ExitUsage
-}
-
-// Only an interval that lies wholly on one side of the limit decides.
-func TestLineGates_WantTheWholeInterval(t *testing.T) {
-	at := func(x float64) *float64 { return &x }
-	gates, err := lineGates([]string{"users < 500"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		low, high *float64
-		want      result.GateVerdict
-	}{
-		"Above":   {at(520), at(700), result.GatePassed},
-		"Open":    {at(520), nil, result.GatePassed},
-		"Below":   {at(100), at(480), result.GateFailed},
-		"Within":  {at(400), at(600), result.GateUndecided},
-		"Unknown": {nil, nil, result.GateUndecided},
-	} {
-		l := &line.Line{Answer: &line.Answer{Users: 510, Interval: &line.UsersInterval{Low: c.low, High: c.high}}}
-		found := judgeLineGates(gates, &line.Found{Result: l})
-		if len(found) != 1 || found[0].Verdict != c.want {
-			t.Errorf("%s: %+v", name, found)
-		}
-	}
 }
 
 // benchOf is a program whose latency is known; each run differs a little.

@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/host/kept"
 	"plimsoll/lab/line"
 	"plimsoll/lab/load/apdex"
-	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
-	"plimsoll/lab/run/result"
 	"plimsoll/lab/system"
 )
 
@@ -27,21 +24,8 @@ const (
 
 type lineOptions struct {
 	measureOptions
-	bounds line.Bounds
-	reset  string
-	budget time.Duration
-	resume bool
-	// control searches the first configuration twice.
-	control bool
-	// configurations are searched in turns, each a cluster and a shape.
-	configurations []string
-	details        bool
-	// replayed are logs, instead of a load.
-	replayed []string
-	recorded scoreOptions
-	recordedOptions
-	gateOptions
-	flags *pflag.FlagSet
+	line.Request
+	details bool
 }
 
 func (a *app) addLine(root *cobra.Command) {
@@ -97,21 +81,21 @@ interval does not lie wholly above that.`,
   plimsoll line --load 1c --configurations vanilla+plain,vanilla+extensions,plimsoll+memory`,
 	}, func(ctx context.Context, _ []string) error { return a.line(ctx, o) })
 	fs := c.Flags()
-	config.Fraction(fs, &o.apdexTarget, "target", line.TargetDefault, "overall Apdex that a trial must reach to pass")
-	config.Count(fs, &o.bounds.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
-	config.Count(fs, &o.bounds.Most, "most", line.MostDefault, 1, usersMax, "maximum number of users to try")
-	config.Fraction(fs, &o.bounds.Resolution, "resolution", line.ResolutionDefault,
+	config.Fraction(fs, &o.Target, "target", line.TargetDefault, "overall Apdex that a trial must reach to pass")
+	config.Count(fs, &o.First, "from", line.FirstDefault, 1, usersMax, "users of the first trial")
+	config.Count(fs, &o.Most, "most", line.MostDefault, 1, usersMax, "maximum number of users to try")
+	config.Fraction(fs, &o.Resolution, "resolution", line.ResolutionDefault,
 		"width of the bracket, as a share of the users")
-	config.Count(fs, &o.bounds.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
+	config.Count(fs, &o.Confirmations, "confirmations", line.ConfirmationsDefault, 1, 20,
 		"trials that repeat each end of the bracket; the majority decides")
-	config.Span(fs, &o.budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
-	config.Choice(fs, &o.reset, "reset", string(system.ResetAuto), words(system.Resets),
+	config.Span(fs, &o.Budget, "budget", 0, 0, "start no trial that would end later than this; 0: no limit")
+	config.Choice(fs, (*string)(&o.Reset), "reset", string(system.ResetAuto), words(system.Resets),
 		"start each trial from the base as it was filled, a copy of the database as it is (template), the "+
 			"scenario's sql, or no reset (none); auto takes what fits")
-	fs.StringSliceVar(&o.configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, "+
+	fs.StringSliceVar(&o.Configurations, "configurations", nil, "search several systems in turns: `CLUSTER+SHAPE`, "+
 		"separated by commas or repeated; a cluster alone takes the shape of --shape")
-	fs.BoolVar(&o.control, "control", false, "search the first of --configurations twice, as an A/A control")
-	fs.BoolVar(&o.resume, "resume", false, "continue the last search with these settings that was stopped")
+	fs.BoolVar(&o.Control, "control", false, "search the first of --configurations twice, as an A/A control")
+	fs.BoolVar(&o.Resume, "resume", false, "continue the last search with these settings that was stopped")
 	loadFlags(c, &o.loadOptions, loadDefaults{
 		duration: trialDuration, durationText: "steady state of one trial; longer if few users do too little to judge",
 		ramp: trialRamp, rampText: "time over which the users of a trial start work",
@@ -119,13 +103,12 @@ interval does not lie wholly above that.`,
 	})
 	config.Span(fs, &o.lagLimit, "lag-limit", run.LagLimitDefault, time.Millisecond,
 		"a trial is void if more than 1 % of the operations were sent later than this")
-	gateFlags(c, &o.gateOptions, "`CONDITION` under which the search fails: \"users < 500\", or "+
+	gateFlags(c, &o.FailIf, &o.Files, "`CONDITION` under which the search fails: \"users < 500\", or "+
 		"\"CONFIGURATION: users < 500\"; may be repeated")
 	fs.BoolVar(&o.details, "details", false, "print all trials and conditions")
-	fs.StringArrayVar(&o.replayed, "replay", nil, "instead of a load, play this `LOG` again in each trial: a file or "+
+	fs.StringArrayVar(&o.Log.Paths, "replay", nil, "instead of a load, play this `LOG` again in each trial: a file or "+
 		"folder as for 'plimsoll replay'; may be repeated")
-	recordedFlags(fs, &o.recorded, &o.recordedOptions)
-	o.flags = fs
+	recordedFlags(fs, &o.Log)
 	a.measureFlags(c, &o.measureOptions)
 	config.FlagOnly(fs, "resume", "configurations", "control", "details", "replay")
 	for _, one := range []string{"cluster", "dsn", "url", "engine"} {
@@ -134,63 +117,19 @@ interval does not lie wholly above that.`,
 }
 
 func (a *app) line(ctx context.Context, o lineOptions) error {
-	gates, err := lineGates(o.failIf, o.configurations)
-	if err == nil {
-		err = o.gateOptions.check()
+	o.System, o.Local, o.Store = a.spec("line", o.measureOptions), a.local(), line.DefaultStore()
+	o.Progress = a.lineProgress()
+	o.Planned = func(format string, args ...any) {
+		a.meter.End()
+		a.meter.Say(format, args...)
 	}
-	if err == nil {
-		err = kept.CheckTags(o.label.tags)
-	}
-	if err != nil {
-		return err
-	}
-	replayed, err := o.replay(ctx)
-	if err != nil {
-		return err
-	}
-	store := line.DefaultStore().Labelled(o.label.label())
-	found, err := line.Search(ctx, line.Request{
-		Options: line.Options{Target: o.apdexTarget, Bounds: o.bounds, Reset: system.Reset(o.reset), Budget: o.budget,
-			Resume: o.resume, Control: o.control, Replay: replayed, Store: store, Progress: a.lineProgress()},
-		System: a.spec("line", o.measureOptions), Configurations: o.configurations, Local: a.local(),
-		Planned: func(format string, args ...any) {
-			a.meter.End()
-			a.meter.Say(format, args...)
-		},
-	})
+	found, err := line.Search(ctx, o.Request)
 	a.meter.End()
 	if found == nil {
 		return err
 	}
-	if failed := o.label.add(store.Folder, found.ID); err == nil {
-		err = failed
-	}
-	judged := judgeLineGates(gates, found)
-	if shown := a.showLine(o, found, judged); err == nil {
-		err = shown
-	}
-	if err != nil {
-		return err
-	}
-	return cmp.Or(found.Judge(), lineGatesError(judged))
-}
-
-// replay of a log instead of a load; nil: there is a load.
-func (o *lineOptions) replay(ctx context.Context) (*replay.Options, error) {
-	none := append([]string{"agents", "lag-limit", "seed", "configurations", "control", "url"}, loadNames...)
-	if err := refuseIdle(o.flags, idle{len(o.replayed) == 0, recordedNames, "is about a replay", "add --replay LOG"},
-		idle{len(o.replayed) > 0, none, "has no effect with --replay: the log is the load",
-			"leave it out"}); err != nil {
-		return nil, err
-	}
-	if len(o.replayed) == 0 {
-		return nil, nil
-	}
-	if !o.flags.Changed("from") {
-		o.bounds.First = 0 // as many as the log has
-	}
-	o.speed = "1" // which the search sets
-	return o.load(ctx, o.recorded, o.replayed)
+	told := a.answer(found, func(w io.Writer) error { return found.Tell(w, o.details) })
+	return cmp.Or(err, told, found.Judge())
 }
 
 func (a *app) lineProgress() func(line.Progress) {
@@ -227,18 +166,4 @@ func inBrackets(why string) string {
 		return ""
 	}
 	return " (" + why + ")"
-}
-
-func (a *app) showLine(o lineOptions, f *line.Found, gates []result.Gate) error {
-	if err := kept.Page(o.html).Write(f.HTML); err != nil {
-		return err
-	}
-	if err := o.gateOptions.write(lineReport(f, gates, a.host())); err != nil {
-		return err
-	}
-	text := f.Summary
-	if o.details {
-		text = f.Text
-	}
-	return a.answerJudged(f.Result, gates, text, line.DefaultStore().ReportPath(f.ID))
 }

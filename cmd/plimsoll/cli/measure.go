@@ -11,6 +11,7 @@ import (
 	"plimsoll/ground/host/kept"
 	"plimsoll/lab/diagnose"
 	"plimsoll/lab/run"
+	"plimsoll/lab/run/agents"
 	"plimsoll/lab/run/store"
 	"plimsoll/lab/system"
 	"plimsoll/lab/view/report"
@@ -21,13 +22,13 @@ type measureOptions struct {
 	loadOptions
 	systemOptions
 	workerAccess
-	fleet       fleetOptions
+	fleet       agents.Spec
 	html, title string
 	lagLimit    time.Duration
 	disturbed   float64
 	apdexTarget float64
 	sampling    int
-	label       labelOptions
+	label       kept.Label
 	flags       *pflag.FlagSet
 }
 
@@ -67,13 +68,15 @@ func keptRuns() *store.Store { return store.Default().WithPage(report.HTML) }
 
 // spec is the system that a run, or each trial of a search, puts its load on, and that load.
 func (a *app) spec(command string, o measureOptions) system.Spec {
+	o.fleet.Local, o.fleet.Software = agentCommand(o.AccessFiles), software().Version
+	o.fleet.Say, o.fleet.Errors = a.meter.Say, a.stderr
 	return system.Spec{
 		Target: o.target.system(o.engine), Shape: o.shape(),
 		Run: run.Options{Load: a.load(command, o.loadOptions), URLs: o.urls(), Workers: o.workers, LagLimit: o.lagLimit,
 			DisturbedLimit: o.disturbed, Title: o.title, Software: software().Version, Store: keptRuns()},
 		Scenario: o.scenarioFile, Of: o.loadName, Pgbench: o.pgbench, Users: o.Users, Think: o.thinkFlags,
 		Access: o.AccessFiles,
-		Agents: a.fleet(o.fleet, o.AccessFiles), Page: kept.Page(o.html), Flags: given(o.flags),
+		Agents: o.fleet, Page: kept.Page(o.html), Label: o.label, Flags: given(o.flags),
 	}
 }
 

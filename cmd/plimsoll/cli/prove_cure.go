@@ -44,7 +44,7 @@ func (a *app) proveCure(ctx context.Context, o proveOptions, options confusion.O
 		*confusion.Cure
 		Comparison *compare.Comparison `json:"comparison"`
 	}{c, found}, found.Text)
-	undecided := judgeComparison(found)
+	undecided := found.Judge()
 	if problem.ClassOf(undecided) == problem.Threshold { // its databases end with this command
 		undecided = problem.WithHint(undecided, "on a quiet machine, or with a larger --budget")
 	}

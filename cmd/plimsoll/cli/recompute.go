@@ -71,7 +71,7 @@ func (a *app) recompute(paths []string, against string) error {
 }
 
 func (a *app) differences(figures *samples.Figures, against string) ([]samples.Difference, error) {
-	r, err := a.loadRun(against)
+	r, err := a.stored().Run(against)
 	if err != nil {
 		return nil, err
 	}

@@ -5,34 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/cmd/plimsoll/config"
-	"plimsoll/ground/host/dirs"
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
-	"plimsoll/lab/recorded/mask"
-	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/replay"
-	"plimsoll/lab/recorded/score"
 )
 
 type replayOptions struct {
-	scoreOptions
+	replay.Spec
 	dsn, cluster string
-	yes          bool
-	recordedOptions
-}
-
-// recordedOptions say how a log is played again.
-type recordedOptions struct {
-	speed, mask string
-	maskBase    bool
+	yes, details bool
 }
 
 func (a *app) addReplay(root *cobra.Command) {
@@ -91,88 +78,31 @@ was done. Exit code 3: the replay is not faithful.`,
 	fs.StringVar(&o.cluster, "cluster", "", "play on the running local cluster `NAME`, on its database of that name")
 	fs.StringVar(&o.dsn, "dsn", "", "play on this connection string's database")
 	fs.BoolVar(&o.yes, "yes", false, "the database of --dsn is a copy, whose data may change")
-	speedFlag(fs, &o.recordedOptions)
-	recordedFlags(fs, &o.scoreOptions, &o.recordedOptions)
-	scoredFlags(fs, &o.scoreOptions)
+	speedFlag(fs, &o.Spec)
+	recordedFlags(fs, &o.Spec)
+	scoredFlags(fs, &o.Spec.Spec, &o.details)
 	_ = c.RegisterFlagCompletionFunc("cluster", a.completeClusters)
 	config.FlagOnly(fs, "dsn", "yes")
 	c.MarkFlagsMutuallyExclusive("dsn", "cluster")
 	c.MarkFlagsOneRequired("dsn", "cluster")
 }
 
-// recordedNames are the flags of a log that is played again.
-var recordedNames = slices.Concat([]string{"speed", "mask", "mask-base"}, logNames)
-
-func speedFlag(fs *pflag.FlagSet, p *recordedOptions) {
-	fs.StringVar(&p.speed, "speed", "1", "`PACE` of a replay: 1 that of the log, 4 four times as fast, or max")
+func speedFlag(fs *pflag.FlagSet, o *replay.Spec) {
+	fs.StringVar(&o.Speed, "speed", "1", "`PACE` of a replay: 1 that of the log, 4 four times as fast, or max")
 	config.FlagOnly(fs, "speed")
 }
 
-func recordedFlags(fs *pflag.FlagSet, o *scoreOptions, p *recordedOptions) {
-	logFlags(fs, o, "database of the log (default: that of its first statement)")
-	fs.StringVar(&p.mask, "mask", "", "`FILE` of rules by which personal data of the log is masked")
-	fs.BoolVar(&p.maskBase, "mask-base", false, "with --mask: first mask the columns that it names in the base itself")
+// recordedFlags are those of a log that is played again.
+func recordedFlags(fs *pflag.FlagSet, o *replay.Spec) {
+	logFlags(fs, &o.Spec, "database of the log (default: that of its first statement)")
+	fs.StringVar(&o.Mask, "mask", "", "`FILE` of rules by which personal data of the log is masked")
+	fs.BoolVar(&o.MaskBase, "mask-base", false, "with --mask: first mask the columns that it names in the base itself")
 	config.FlagOnly(fs, "mask", "mask-base")
 }
 
-// paceMost times the log's: beyond it, max is meant.
-const paceMost = 1000
-
-func (o recordedOptions) pace() (float64, error) {
-	if o.speed == "max" {
-		return 0, nil
-	}
-	pace, err := strconv.ParseFloat(o.speed, 64)
-	if err != nil || !(pace > 0 && pace <= paceMost) {
-		return 0, problem.New(problem.Usage, fmt.Errorf("--speed %q is no pace", o.speed),
-			fmt.Sprintf("a number up to %d, or max", paceMost))
-	}
-	return pace, nil
-}
-
-// options of a replay.
-func (o recordedOptions) options(ctx context.Context, s scoreOptions, paths []string) (r replay.Options, err error) {
-	scored, err := s.read(ctx, paths)
-	if err != nil {
-		return r, problem.New(problem.Usage, err, "plimsoll replay --help")
-	}
-	r = replay.Options{Paths: paths, Zone: scored.Zone, Prefix: scored.Prefix, Database: s.database,
-		State: dirs.State(), Gap: scored.Gap, Target: scored.Target, Targets: scored.Targets, MaskBase: o.maskBase}
-	if r.Speed, err = o.pace(); err != nil {
-		return r, err
-	}
-	if o.mask == "" {
-		if o.maskBase {
-			err = problem.New(problem.Usage, errors.New("--mask-base has no effect without --mask"), "add --mask FILE")
-		}
-		return r, err
-	}
-	rules, err := mask.Read(o.mask)
-	if err == nil {
-		r.Mask = mask.New(rules)
-	}
-	return r, err
-}
-
-// load of a log that is played again, by which something is measured: at a pace, on the database of its name.
-func (o recordedOptions) load(ctx context.Context, s scoreOptions, paths []string) (*replay.Options, error) {
-	options, err := o.options(ctx, s, paths)
-	switch {
-	case err != nil:
-		return nil, err
-	case options.Speed == 0:
-		return nil, problem.New(problem.Usage, errors.New("--speed max has no score to compare"),
-			"a pace, such as --speed 4")
-	case options.Database == "":
-		if options.Database, err = replay.DatabaseOf(ctx, options); err != nil {
-			return nil, replayError(err)
-		}
-	}
-	return &options, nil
-}
-
 func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error {
-	options, err := o.options(ctx, o.scoreOptions, paths)
+	o.Paths = paths
+	options, err := o.Options(ctx)
 	if err != nil {
 		return err
 	}
@@ -199,7 +129,7 @@ func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error
 	r, err := replay.Run(ctx, options)
 	a.meter.End()
 	if r == nil {
-		return replayError(err)
+		return replay.Problem(err)
 	}
 	err = errors.Join(err, a.answer(r, func(w io.Writer) error { return r.Text(w, o.details) }))
 	if err == nil && r.Stopped != "" {
@@ -210,19 +140,6 @@ func (a *app) replay(ctx context.Context, paths []string, o replayOptions) error
 		err = problem.New(problem.Threshold, fmt.Errorf("the replay is not faithful: %s of the statements are as in "+
 			"the log", human.Percent1(r.Fidelity.AsInTheLog())), "the base must be as it was when the log began: play "+
 			"on a new copy ('plimsoll clone')")
-	}
-	return err
-}
-
-func replayError(err error) error {
-	switch {
-	case errors.Is(err, replay.ErrNothing):
-		return problem.New(problem.Usage, err, "let the server log all statements: log_min_duration_statement = 0")
-	case errors.Is(err, replay.ErrStandstill):
-		return problem.New(problem.Failure, err,
-			"the base is not as it was when the log began, or the log lacks statements")
-	case errors.Is(err, pglog.ErrPrefix), errors.Is(err, score.ErrNoLog), errors.Is(err, score.ErrNoStatements):
-		return scoreError(err)
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,14 +58,14 @@ func (a *app) reported(names []string) (all []*result.Result, err error) {
 	}
 	for _, name := range names {
 		if !archive.Is(name) {
-			r, err := a.loadRun(name)
+			r, err := a.stored().Run(name)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, r)
 			continue
 		}
-		some, err := runsOfArchive(name)
+		some, err := archive.Results(name)
 		if err != nil {
 			return nil, err
 		}
@@ -114,36 +113,9 @@ func (a *app) reportSides(all []*result.Result, html string) error {
 	return report.SideBySide(a.stdout, all)
 }
 
-// loadRun takes an id, its beginning, "latest" or a file.
-func (a *app) loadRun(which string) (*result.Result, error) {
-	switch {
-	case which == "":
-		which = store.Latest
-	case archive.Is(which):
-		all, err := runsOfArchive(which)
-		if err == nil && len(all) > 1 {
-			err = problem.New(problem.Usage, fmt.Errorf("%s holds %d runs", which, len(all)),
-				"'plimsoll report FILE' shows them")
-		}
-		if err != nil {
-			return nil, err
-		}
-		return all[0], nil
-	case strings.ContainsRune(which, os.PathSeparator), strings.HasSuffix(which, ".json"), fileExists(which):
-		return store.Read(which)
-	}
-	a.recoverRuns()
-	return store.Default().Load(which)
-}
-
 func fileExists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
-}
-
-func dirExists(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 func (a *app) completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

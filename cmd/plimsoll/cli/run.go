@@ -17,6 +17,7 @@ import (
 	"plimsoll/ground/problem"
 	"plimsoll/lab/load"
 	"plimsoll/lab/load/apdex"
+	"plimsoll/lab/load/gate"
 	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/agents"
@@ -34,8 +35,9 @@ type runOptions struct {
 	details bool
 	against []string
 	margin  float64
-	gateOptions
 	measureOptions
+	failIf []string
+	files  checks.Files
 	figureOptions
 	viewOptions
 }
@@ -91,8 +93,8 @@ not pass, or a key operation failed every time (in ten tries or more).`,
 	arrivalFlags(c, &o.loadOptions)
 	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit with code 3 if the overall Apdex is below this, such as "+
 		"0.85")
-	gateFlags(c, &o.gateOptions, "`CONDITION` under which the run fails, such as \"goods_sale.post: p95 > 200ms\" or "+
-		"\"errors > 1%\"; may be repeated")
+	gateFlags(c, &o.failIf, &o.files, "`CONDITION` under which the run fails, such as \"goods_sale.post: p95 > 200ms\" "+
+		"or \"errors > 1%\"; may be repeated")
 	fs.StringArrayVar(&o.against, "against", nil, "fail if the run is worse than those of this `BASELINE`: "+
 		baselineUsage+"; may be repeated")
 	config.Fraction(fs, &o.margin, "margin", compare.PastMarginDefault, "with --against: a worsening that must be "+
@@ -117,7 +119,7 @@ not pass, or a key operation failed every time (in ten tries or more).`,
 
 func (a *app) run(ctx context.Context, o runOptions) error {
 	spec := a.spec("run", o.measureOptions)
-	if err := cmp.Or(spec.Check(), kept.CheckTags(o.label.tags)); err != nil {
+	if err := spec.Check(); err != nil {
 		return err
 	}
 	measured, err := spec.System()
@@ -129,9 +131,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	options := &measured.Run
-	options.Store.Beginning = o.label.label()
-	if options.Gates, err = runGates(o.failIf, options.Scenario.OperationIDs()); err == nil {
-		err = o.gateOptions.check()
+	options.Store.Beginning = o.label
+	if options.Gates, err = gate.ParseAll(o.failIf, options.Scenario.OperationIDs()); err == nil {
+		err = o.files.Check()
 	}
 	if err != nil {
 		return err
@@ -260,7 +262,7 @@ func (a *app) runProgress(l *views) func(run.Progress) {
 
 // compareWith the stored runs, and keep what they say with the run.
 func (a *app) compareWith(o runOptions, r *result.Result, stored []*result.Result) error {
-	p := againstGate(r, o.against, stored, o.margin)
+	p := compare.Against(r, o.against, stored, o.margin)
 	for _, warning := range p.Warnings {
 		a.meter.Say("baseline: %s", warning)
 	}
@@ -273,9 +275,7 @@ func (a *app) finishRun(o runOptions, r *result.Result, err error) error {
 	if failed := kept.Page(o.html).Write(page); err == nil {
 		err = failed
 	}
-	checked := checks.OfRun(r, o.apdexTarget)
-	checked.Host = a.host()
-	if failed := o.gateOptions.write(checked); err == nil {
+	if failed := o.files.Write(checks.OfRun(r, o.apdexTarget)); err == nil {
 		err = failed
 	}
 	if showErr := a.showRun(o, r); err == nil {
@@ -325,7 +325,7 @@ func judge(r *result.Result, target float64) error {
 	case target > 0 && (r.Apdex == nil || *r.Apdex < target):
 		return no("", "Apdex %s is below the target %v", scoreText(r.Apdex), target)
 	}
-	return judgeGates(r.Gates)
+	return result.JudgeGates(r.Gates, result.LongerHint)
 }
 
 // invalidHint says what to change after a run that is not valid, by the first cause that the user can remove. Others on

@@ -24,7 +24,7 @@ func (o runOptions) checkLog(y system.System) error {
 			"let the server log all statements: log_min_duration_statement = 0"},
 		idle{y.ERP() && o.foreign(), log, "needs a local cluster and workers of its own",
 			"leave out --dsn and --url, or let that server log all statements: log_min_duration_statement = 0"},
-		idle{o.fleet.agents != "", log, "has no effect with --agents, who run elsewhere", "leave one out"})
+		idle{o.fleet.Agents != "", log, "has no effect with --agents, who run elsewhere", "leave one out"})
 }
 
 const emptyFolder = "name a folder that is empty or not there"

@@ -19,6 +19,7 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/run/store"
+	"plimsoll/lab/view/archive"
 )
 
 // What follows 'plimsoll runs'.
@@ -170,6 +171,9 @@ func (a *app) recoverRuns() {
 		fmt.Fprintf(a.stderr, "plimsoll: left out: %v\n", err)
 	}
 }
+
+// stored runs, by what they are called.
+func (a *app) stored() archive.Named { return archive.Named{Recover: a.recoverRuns} }
 
 func (a *app) showRuns(all []labelled, tag string) error {
 	if len(all) == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -19,15 +18,13 @@ import (
 	"plimsoll/ground/human"
 	"plimsoll/ground/problem"
 	"plimsoll/lab/recorded/mix"
-	"plimsoll/lab/recorded/pglog"
 	"plimsoll/lab/recorded/score"
-	"plimsoll/lab/recorded/timings"
 )
 
 type scoreOptions struct {
-	targets, target, html, prefix, database string
-	gap                                     time.Duration
-	details, resume                         bool
+	score.Spec
+	html            string
+	details, resume bool
 }
 
 func (a *app) addScore(root *cobra.Command) {
@@ -88,8 +85,8 @@ and hours, not with the log.`,
 		Args: arguments(1, 1000, "a folder or file of a log"),
 	}, func(ctx context.Context, args []string) error { return a.score(ctx, c.Flags(), args, o) })
 	fs := c.Flags()
-	logFlags(fs, &o, "PostgreSQL: only this database")
-	scoredFlags(fs, &o)
+	logFlags(fs, &o.Spec, "PostgreSQL: only this database")
+	scoredFlags(fs, &o.Spec, &o.details)
 	fs.StringVar(&o.html, "html", "", "also write the HTML report to this `FILE`")
 	fs.BoolVar(&o.resume, "resume", false, "read on where the last --resume of this log ended, and keep what was "+
 		"counted")
@@ -102,7 +99,7 @@ func (a *app) scoreMix(fs *pflag.FlagSet, paths []string, o scoreOptions) error 
 		return problem.New(problem.Usage, fmt.Errorf("%d snapshots of pg_stat_statements", len(paths)),
 			"give one, or two: before and after")
 	}
-	idleNames := append([]string{"target", "html", "resume"}, logNames...)
+	idleNames := append([]string{"target", "html", "resume"}, score.Flags...)
 	if err := refuseIdle(fs, idle{true, idleNames, "has no effect on pg_stat_statements, which has sums alone",
 		"leave it out"}); err != nil {
 		return err
@@ -114,31 +111,30 @@ func (a *app) scoreMix(fs *pflag.FlagSet, paths []string, o scoreOptions) error 
 	return a.answer(m, func(w io.Writer) error { return m.Text(w, o.details) })
 }
 
-// logNames are the flags of all that reads a log.
-var logNames = []string{"targets", "gap", "prefix", "database"}
-
-func logFlags(fs *pflag.FlagSet, o *scoreOptions, database string) {
-	fs.StringVar(&o.targets, "targets", "",
+// logFlags are those of all that reads a log.
+func logFlags(fs *pflag.FlagSet, o *score.Spec, database string) {
+	fs.StringVar(&o.Targets, "targets", "",
 		"`FILE` of targets, one operation of the log a line: Document.Order.Post;1.5; or 1C's exports of timings")
-	fs.DurationVar(&o.gap, "gap", score.GapDefault,
+	fs.DurationVar(&o.Gap, "gap", score.GapDefault,
 		"PostgreSQL, or 1C without CALL: a longer pause of a session begins another operation of the log")
-	fs.StringVar(&o.prefix, "prefix", "",
+	fs.StringVar(&o.Prefix, "prefix", "",
 		"PostgreSQL: `PREFIX` of the log's lines in the format stderr, the server's log_line_prefix")
-	fs.StringVar(&o.database, "database", "", database)
-	config.FlagOnly(fs, logNames...)
+	fs.StringVar(&o.Database, "database", "", database)
+	config.FlagOnly(fs, score.Flags...)
 }
 
 // scoredFlags are those of a table of the log's operations.
-func scoredFlags(fs *pflag.FlagSet, o *scoreOptions) {
-	fs.StringVar(&o.target, "target", "", "target of operations without one of their own, in seconds or as 800ms")
-	fs.BoolVar(&o.details, "details", false, "show all operations, not only the worst")
+func scoredFlags(fs *pflag.FlagSet, o *score.Spec, details *bool) {
+	fs.StringVar(&o.Target, "target", "", "target of operations without one of their own, in seconds or as 800ms")
+	fs.BoolVar(details, "details", false, "show all operations, not only the worst")
 }
 
 func (a *app) score(ctx context.Context, fs *pflag.FlagSet, paths []string, o scoreOptions) error {
 	if mix.Is(paths) {
 		return a.scoreMix(fs, paths, o)
 	}
-	options, err := o.read(ctx, paths)
+	o.Paths = paths
+	options, err := o.Options(ctx)
 	if err != nil {
 		return problem.New(problem.Usage, err, "plimsoll score --help")
 	}
@@ -165,7 +161,7 @@ func (a *app) score(ctx context.Context, fs *pflag.FlagSet, paths []string, o sc
 			"the same command goes on")
 	}
 	if err != nil {
-		return scoreError(err)
+		return score.Problem(err)
 	}
 	a.unusedTargets(r, options.Targets)
 	if a.json {
@@ -177,54 +173,6 @@ func (a *app) score(ctx context.Context, fs *pflag.FlagSet, paths []string, o sc
 		return err
 	}
 	return kept.Page(o.html).Write(r.HTML)
-}
-
-func scoreError(err error) error {
-	switch {
-	case errors.Is(err, score.ErrNoCalls):
-		return problem.New(problem.Usage, err, "let the server log CALL events with all properties (logcfg.xml)")
-	case errors.Is(err, score.ErrResumeCalls):
-		return problem.New(problem.Usage, err, "leave out --resume, or let the server log CALL events")
-	case errors.Is(err, score.ErrNoStatements):
-		return problem.New(problem.Usage, err, "let the server log all statements: log_min_duration_statement = 0")
-	case errors.Is(err, score.ErrNoMeasurements):
-		return problem.New(problem.Usage, err, "export a time in which the application measured: Administration, "+
-			"Performance monitor")
-	case errors.Is(err, timings.ErrMixed):
-		return problem.New(problem.Usage, err, "score logs of different kinds one by one")
-	case errors.Is(err, pglog.ErrPrefix):
-		return problem.New(problem.Usage, err, "give the server's log_line_prefix: --prefix '%m [%p] %u@%d '")
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, score.ErrNoLog):
-		return problem.New(problem.Usage, err,
-			"name the folder of 'location' in logcfg.xml, or PostgreSQL's log_directory")
-	}
-	return err
-}
-
-func (o scoreOptions) read(ctx context.Context, paths []string) (score.Options, error) {
-	options := score.Options{Paths: paths, Zone: time.Local, Gap: o.gap, Database: o.database}
-	if o.gap <= 0 {
-		return options, fmt.Errorf("--gap: %s is not above 0", o.gap)
-	}
-	if o.prefix != "" {
-		var err error
-		if options.Prefix, err = pglog.ParsePrefix(o.prefix); err != nil {
-			return options, fmt.Errorf("--prefix: %w", err)
-		}
-	}
-	if o.target != "" {
-		var err error
-		if options.Target, err = score.ParseTarget(o.target); err != nil {
-			return options, fmt.Errorf("--target: %w", err)
-		}
-	}
-	var err error
-	if o.targets != "" {
-		if options.Targets, err = score.TargetsOf(ctx, o.targets); err != nil {
-			err = fmt.Errorf("--targets %s: %w", o.targets, err)
-		}
-	}
-	return options, err
 }
 
 // unusedMost targets are named one by one.

@@ -1,6 +1,7 @@
 package kept
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,8 +77,22 @@ func (f Folder) DropLabel(id string) error {
 	return f.Problem("clean up the folder of the "+f.Kind, err)
 }
 
+// AddLabel to that of a result which goes on: it has the label of its beginning. An empty note leaves that one.
+func (f Folder) AddLabel(id string, more Label) error {
+	if info, err := os.Stat(f.Dir(id)); more.IsEmpty() || id == "" || err != nil || !info.IsDir() {
+		return nil
+	}
+	l, err := f.Label(id)
+	if err != nil {
+		return err
+	}
+	note := cmp.Or(more.Note, l.Note)
+	return f.SetLabel(id, l.With(more.Tags, nil, &note))
+}
+
 // SetLabel of a result.
 func (f Folder) SetLabel(id string, l Label) error {
-	err := Write(filepath.Join(f.Dir(id), labelFile), func(w io.Writer) error { return JSON(w, l) })
+	sorted := l.With(nil, nil, nil)
+	err := Write(filepath.Join(f.Dir(id), labelFile), func(w io.Writer) error { return JSON(w, sorted) })
 	return f.Problem("label "+f.Kind+" "+id, err)
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/ground/human"
+	"plimsoll/ground/problem"
 )
 
 // Mistake is what is wrong with the text of a gate, and where.
@@ -20,6 +22,28 @@ type Mistake struct {
 }
 
 func (m *Mistake) Error() string { return fmt.Sprintf("%q, character %d: %s", m.Text, m.At, m.Says) }
+
+// Usage is the problem of a mistake on a command line.
+func Usage(err error) error {
+	var m *Mistake
+	hint := ""
+	if errors.As(err, &m) {
+		hint = m.Hint
+	}
+	return problem.New(problem.Usage, fmt.Errorf("--fail-if %w", err), hint)
+}
+
+// ParseAll reads the gates of a command line.
+func ParseAll(texts, operations []string) (all []Gate, err error) {
+	for _, text := range texts {
+		g, err := Parse(text, operations)
+		if err != nil {
+			return nil, Usage(err)
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
 
 // figureNames are what a gate can begin with, for suggestions; any other percentile may be written too.
 var figureNames = []string{"p50", "p90", "p95", "p99", "p99.9", string(Mean), string(Max), string(Errors),

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"plimsoll/ground/postgres"
@@ -13,6 +14,23 @@ import (
 	"plimsoll/lab/run"
 	"plimsoll/lab/system"
 )
+
+// readLog reads what is to be played again. Its metric is the Apdex, unless another one is asked for.
+func (q *Request) readLog(ctx context.Context) (err error) {
+	for _, one := range system.IdleWithReplay(len(q.Log.Paths) > 0) {
+		if err := one.Refuse(q.System.Flags); err != nil {
+			return err
+		}
+	}
+	if len(q.Log.Paths) == 0 {
+		return nil // a caller may have read the log
+	}
+	if !slices.Contains(q.System.Flags, "metric") {
+		q.Metric = "apdex"
+	}
+	q.Replay, err = q.Log.Load(ctx)
+	return err
+}
 
 // replaySystem is a side on which a log is replayed: a database, and no load.
 func (q *Request) replaySystem(f SideSpec) (y system.System, err error) {

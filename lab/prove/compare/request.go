@@ -12,8 +12,10 @@ import (
 
 	"plimsoll/ground/problem"
 	"plimsoll/lab/diagnose"
+	"plimsoll/lab/recorded/replay"
 	"plimsoll/lab/run"
 	"plimsoll/lab/system"
+	"plimsoll/lab/view/checks"
 )
 
 // Request is a comparison as a person asks for it: plain values, of which nothing is checked, read or started yet.
@@ -25,6 +27,11 @@ type Request struct {
 	Reset   system.Reset       // of sides without one of their own
 	Cold    bool               // each run starts from empty caches
 	Local   system.Local
+	Log     replay.Spec       // played again on each side instead of a load; no paths: there is a load
+	FailIf  []string          // gates
+	Files   checks.Files      // for a CI server
+	Show    string            // a stored comparison, by Store.Named, to show instead of making one; empty: none
+	Beside  string            // another stored one, to stand beside it
 	Planned func(text string) // is told how many runs there will be, and how long they take
 
 	itself bool // the first side stands for both
@@ -45,6 +52,12 @@ func (q Request) Run(ctx context.Context) (c *Comparison, err error) {
 // SelfTest is Run for a self-test of the first side (SelfTest).
 func (q Request) SelfTest(ctx context.Context, planted Planted, trials int, say func(string)) (t *SelfTested,
 	err error) {
+	if _, err := q.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if q.Beside != "" {
+		return nil, problem.New(problem.Usage, errors.New("--beside has no effect with --self-test"), "leave it out")
+	}
 	q.itself = true
 	down, err := q.bringUp(ctx)
 	if err != nil {

@@ -45,6 +45,14 @@ func (s *Store) Load(id string) (*Comparison, error) {
 	}
 }
 
+// Named reads a comparison by what Load takes, or from a file.
+func (s *Store) Named(which string) (*Comparison, error) {
+	if strings.ContainsRune(which, os.PathSeparator) || strings.HasSuffix(which, ".json") {
+		return Read(which)
+	}
+	return s.Load(which)
+}
+
 func listed(ids []string) string {
 	if len(ids) == 0 {
 		return "none yet; 'plimsoll compare A B' makes one"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/ground/problem"
 	"plimsoll/lab/load/gate"
 )
 
@@ -52,6 +53,29 @@ func NotPassed(gates []Gate) (all []Gate) {
 		}
 	}
 	return all
+}
+
+// LongerHint is what decides a gate of a run.
+const LongerHint = "what cannot be decided does not pass: measure for longer, with --duration, or with more --users"
+
+// JudgeGates is why gates did not pass; nil: they did. The hint says how to decide what cannot be decided.
+func JudgeGates(gates []Gate, hint string) error {
+	bad := NotPassed(gates)
+	if len(bad) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, g := range bad {
+		text := g.Verdict.Text()
+		if measured := g.MeasuredText(); measured != "" {
+			text += ": " + measured
+		}
+		texts = append(texts, g.Gate+" ("+text+")")
+	}
+	if bad[0].Verdict != GateUndecided {
+		hint = ""
+	}
+	return problem.New(problem.Threshold, fmt.Errorf("%s: %s", GatesText(gates), strings.Join(texts, ", ")), hint)
 }
 
 // GatesText counts the verdicts: 1 of 3 gates failed, 1 cannot be decided. Empty: there are no gates.

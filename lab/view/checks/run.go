@@ -31,11 +31,17 @@ func OfRun(r *result.Result, target float64) Report {
 		all.Checks = append(all.Checks, Check{groupRun, fmt.Sprintf("Apdex of at least %v", target),
 			scored(r.Apdex, target, r.Valid), scoreSays(r.Apdex, r.Ops)})
 	}
-	for _, g := range r.Gates {
-		all.Checks = append(all.Checks, Check{groupGates, g.Gate, gateOutcome[g.Verdict], g.MeasuredText()})
-	}
+	all.Checks = append(all.Checks, OfGates(r.Gates)...)
 	for _, op := range r.Operations {
 		all.Checks = append(all.Checks, ofOperation(op, target, r.Valid))
+	}
+	return all
+}
+
+// OfGates are the checks of gates.
+func OfGates(gates []result.Gate) (all []Check) {
+	for _, g := range gates {
+		all = append(all, Check{groupGates, g.Gate, gateOutcome[g.Verdict], g.MeasuredText()})
 	}
 	return all
 }

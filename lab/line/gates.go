@@ -1,59 +1,52 @@
-package cli
+package line
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"plimsoll/ground/human"
-	"plimsoll/ground/problem"
-	"plimsoll/lab/line"
 	"plimsoll/lab/load/gate"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/view/checks"
-	"plimsoll/lab/view/report"
 )
 
-// lineGate is a least number of users of one configuration; empty: of each.
-type lineGate struct {
-	text          string
+// leastUsers is a gate: a least number of users of one configuration; empty: of each.
+type leastUsers struct {
 	configuration string
 	least         int
 }
 
-const lineGateExample = `such as "users < 500", or "plimsoll+lean: users < 500"`
+const gateExample = `such as "users < 500", or "plimsoll+lean: users < 500"`
 
-// lineGates reads what fails a search.
-func lineGates(texts, configurations []string) (all []lineGate, err error) {
+// parseGates reads what fails a search.
+func parseGates(texts, configurations []string) (all []leastUsers, err error) {
 	for _, text := range texts {
 		wrong := func(at int, says, hint string) error {
-			return wrongGate(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
+			return gate.Usage(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
 		}
-		g := lineGate{text: text}
-		rest, from := text, 0
+		g, rest, from := leastUsers{}, text, 0
 		if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
 			g.configuration = strings.TrimSpace(text[:colon])
 			rest, from = text[colon+1:], colon+1
 			if g.configuration == "" || !slices.Contains(configurations, g.configuration) {
 				return nil, wrong(0, fmt.Sprintf("no configuration %q", g.configuration),
-					human.NearestHint(g.configuration, configurations, lineGateExample))
+					human.NearestHint(g.configuration, configurations, gateExample))
 			}
 		}
 		words := strings.Fields(strings.Replace(rest, "<", " < ", 1))
 		switch {
 		case len(words) == 0 || words[0] != "users":
 			return nil, wrong(from+len(rest)-len(strings.TrimLeft(rest, " ")), "a search for the load line finds users",
-				lineGateExample+"; figures of operations are gates of 'plimsoll run'")
+				gateExample+"; figures of operations are gates of 'plimsoll run'")
 		case len(words) != 3 || words[1] != "<":
-			return nil, wrong(from, "it takes users < NUMBER", lineGateExample)
+			return nil, wrong(from, "it takes users < NUMBER", gateExample)
 		}
 		if g.least, err = strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(words[2])); err != nil ||
 			g.least < 1 {
 			return nil, wrong(strings.LastIndex(text, words[2]), "users takes a whole number, not "+words[2],
-				lineGateExample)
+				gateExample)
 		}
 		all = append(all, g)
 	}
@@ -61,11 +54,11 @@ func lineGates(texts, configurations []string) (all []lineGate, err error) {
 }
 
 // lines of a search, by configuration.
-func linesOf(f *line.Found) (all []*line.Line) {
+func (f *Found) lines() (all []*Line) {
 	switch r := f.Result.(type) {
-	case *line.Line:
+	case *Line:
 		all = append(all, r)
-	case *line.Comparison:
+	case *Comparison:
 		for _, one := range r.Lines {
 			if !one.Control {
 				all = append(all, one.Line)
@@ -75,19 +68,19 @@ func linesOf(f *line.Found) (all []*line.Line) {
 	return all
 }
 
-// judgeLineGates compares the whole interval with the limit: only where it lies on one side is the answer known.
-func judgeLineGates(gates []lineGate, f *line.Found) (all []result.Gate) {
+// judgeGates of each line that they are about.
+func (f *Found) judgeGates(gates []leastUsers) {
 	for _, g := range gates {
-		for _, l := range linesOf(f) {
+		for _, l := range f.lines() {
 			if g.configuration == "" || g.configuration == l.Plan.Configuration {
-				all = append(all, judgeLineGate(g, l))
+				f.Gates = append(f.Gates, g.judge(l))
 			}
 		}
 	}
-	return all
 }
 
-func judgeLineGate(g lineGate, l *line.Line) result.Gate {
+// judge compares the whole interval with the limit: only where it lies on one side is the answer known.
+func (g leastUsers) judge(l *Line) result.Gate {
 	one := result.Gate{Gate: fmt.Sprintf("users < %s", human.Thousands(g.least)), Operation: l.Plan.Configuration,
 		Figure: "users", Unit: gate.Users, Limit: float64(g.least), Verdict: result.GateUndecided}
 	if one.Operation != "" {
@@ -120,10 +113,10 @@ func judgeLineGate(g lineGate, l *line.Line) result.Gate {
 	return one
 }
 
-// lineReport is what a CI server reads of a search.
-func lineReport(f *line.Found, gates []result.Gate, host string) checks.Report {
-	r := checks.Report{Command: "plimsoll line", ID: f.ID, Host: host}
-	for _, l := range linesOf(f) {
+// report is what a CI server reads of a search.
+func (f *Found) report() checks.Report {
+	r := checks.Report{Command: "plimsoll line", ID: f.ID}
+	for _, l := range f.lines() {
 		name := l.Plan.Configuration
 		if name == "" {
 			name = "the load line"
@@ -141,53 +134,12 @@ func lineReport(f *line.Found, gates []result.Gate, host string) checks.Report {
 		r.Facts = append(r.Facts, fmt.Sprintf("%s: scenario %s (%s), seeds from %d", name, l.Plan.Scenario,
 			l.Plan.Digest, l.Plan.Seed))
 	}
-	if c, is := f.Result.(*line.Comparison); is {
+	if c, is := f.Result.(*Comparison); is {
 		r.Headline, r.Started, r.Took = c.Headline, c.Started, c.Finished.Sub(c.Started)
 	}
-	r.Checks = append(r.Checks, gateChecks(gates)...)
+	r.Checks = append(r.Checks, checks.OfGates(f.Gates)...)
 	return r
 }
 
-// withGates adds the gates to the JSON of a result that does not know them.
-func withGates(v any, gates []result.Gate) (any, error) {
-	if len(gates) == 0 {
-		return v, nil
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	more, err := json.Marshal(map[string]any{"gates": gates})
-	if err != nil {
-		return nil, err
-	}
-	return json.RawMessage(string(text[:len(text)-1]) + "," + string(more[1:])), nil
-}
-
-// answerJudged is an answer with its gates, and in text with the path of its page.
-func (a *app) answerJudged(v any, gates []result.Gate, text func(io.Writer) error, page string) error {
-	all, err := withGates(v, gates)
-	if err != nil {
-		return err
-	}
-	return a.answer(all, func(w io.Writer) error {
-		if err := text(w); err != nil {
-			return err
-		}
-		_, err := fmt.Fprint(w, report.Gates(gates, len(gates)+1))
-		if err == nil && page != "" {
-			_, err = fmt.Fprintf(w, "report: %s\n", page)
-		}
-		return err
-	})
-}
-
-// lineGatesError is judgeGates with what narrows the answer of a search.
-func lineGatesError(gates []result.Gate) error {
-	err := judgeGates(gates)
-	if err != nil && problem.HintOf(err) != "" {
-		return problem.WithHint(err, "what cannot be decided does not pass: more --confirmations, or a finer "+
-			"--resolution")
-	}
-	return err
-}
+// gateHint is what decides a gate of a search.
+const gateHint = "what cannot be decided does not pass: more --confirmations, or a finer --resolution"

@@ -1,4 +1,4 @@
-package cli
+package compare
 
 import (
 	"fmt"
@@ -7,14 +7,13 @@ import (
 
 	"plimsoll/ground/human"
 	"plimsoll/lab/load/gate"
-	"plimsoll/lab/prove/compare"
 	"plimsoll/lab/prove/compare/verdict"
 	"plimsoll/lab/run/result"
 	"plimsoll/lab/view/checks"
 )
 
-// compareGate is a verdict that a comparison must not end with.
-type compareGate struct {
+// badVerdict is a gate: a verdict that a comparison must not end with.
+type badVerdict struct {
 	text      string
 	operation string // empty: all together
 	metric    string // empty: the one that decides
@@ -28,16 +27,16 @@ const (
 	ifNotEqual  = "not equal"
 )
 
-const compareGateExample = `such as "worse", "latency_ms_p95: worse", "goods_sale.post: latency_ms: worse" or ` +
+const gateExample = `such as "worse", "latency_ms_p95: worse", "goods_sale.post: latency_ms: worse" or ` +
 	`"not better"`
 
-// compareGates reads what fails a comparison: [[OPERATION:] METRIC:] VERDICT. Operations are known from the runs alone.
-func compareGates(texts []string) (all []compareGate, err error) {
+// parseGates reads what fails a comparison: [[OPERATION:] METRIC:] VERDICT. Operations are known from the runs alone.
+func parseGates(texts []string) (all []badVerdict, err error) {
 	for _, text := range texts {
 		wrong := func(at int, says, hint string) error {
-			return wrongGate(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
+			return gate.Usage(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
 		}
-		g := compareGate{text: text}
+		g := badVerdict{text: text}
 		rest := text
 		if colon := strings.LastIndexByte(rest, ':'); colon >= 0 {
 			before := rest[:colon]
@@ -46,37 +45,37 @@ func compareGates(texts []string) (all []compareGate, err error) {
 				g.operation = strings.Trim(strings.TrimSpace(before[:colon]), `"`)
 			}
 			g.metric = strings.TrimSpace(before[colon+1:])
-			if !slices.Contains(compare.MetricNames(), g.metric) {
+			if !slices.Contains(MetricNames(), g.metric) {
 				return nil, wrong(colon+1, fmt.Sprintf("no metric %q", g.metric), human.NearestHint(g.metric,
-					compare.MetricNames(), "there are "+strings.Join(compare.MetricNames(), ", ")))
+					MetricNames(), "there are "+strings.Join(MetricNames(), ", ")))
 			}
 		}
 		known := []string{ifWorse, ifNotBetter, ifNotEqual}
 		if g.bad = strings.Join(strings.Fields(rest), " "); !slices.Contains(known, g.bad) {
 			return nil, wrong(len(text)-len(strings.TrimLeft(rest, " ")), fmt.Sprintf("%q is none of %s", g.bad,
-				strings.Join(known, ", ")), human.NearestHint(g.bad, known, compareGateExample))
+				strings.Join(known, ", ")), human.NearestHint(g.bad, known, gateExample))
 		}
 		all = append(all, g)
 	}
 	return all, nil
 }
 
-func judgeCompareGates(gates []compareGate, c *compare.Comparison) (all []result.Gate) {
+// judgeGates of each further side.
+func (f *Found) judgeGates(gates []badVerdict) {
 	for _, g := range gates {
-		for _, f := range c.Findings {
-			all = append(all, judgeCompareGate(g, c, f))
+		for _, one := range f.Findings {
+			f.Gates = append(f.Gates, g.judge(f.Comparison, one))
 		}
 	}
-	return all
 }
 
-func judgeCompareGate(g compareGate, c *compare.Comparison, f compare.Finding) result.Gate {
+func (g badVerdict) judge(c *Comparison, f Finding) result.Gate {
 	one := result.Gate{Gate: f.Side + ": " + g.text, Operation: g.operation, Figure: g.metric, Unit: gate.Ratio,
 		Limit: 1, Verdict: result.GateUndecided}
 	found, row := f.Verdict, f.Headline
 	if g.operation != "" || g.metric != "" && g.metric != c.Plan.Metric {
 		var known bool
-		if row, known = rowOf(f, g); !known {
+		if row, known = f.row(g.metric, g.operation); !known {
 			one.Because = "the runs have no such figure"
 			return one
 		}
@@ -105,11 +104,11 @@ func judgeCompareGate(g compareGate, c *compare.Comparison, f compare.Finding) r
 	return one
 }
 
-// rowOf a metric and an operation.
-func rowOf(f compare.Finding, g compareGate) (verdict.Row, bool) {
+// row of a metric and an operation.
+func (f Finding) row(metric, operation string) (verdict.Row, bool) {
 	for _, t := range f.Tables {
 		for _, r := range t.Rows {
-			if t.Name == g.metric && r.Operation == g.operation {
+			if t.Name == metric && r.Operation == operation {
 				return r.Row, true
 			}
 		}
@@ -117,21 +116,21 @@ func rowOf(f compare.Finding, g compareGate) (verdict.Row, bool) {
 	return verdict.Row{}, false
 }
 
-// compareReport is what a CI server reads of a comparison.
-func compareReport(c *compare.Comparison, gates []result.Gate, host string) checks.Report {
-	r := checks.Report{Command: "plimsoll compare", ID: c.ID, Headline: c.Statement(), Started: c.Started,
-		Took: c.Finished.Sub(c.Started), Host: host}
-	for i, side := range c.Plan.Sides {
-		r.Facts = append(r.Facts, fmt.Sprintf("%s: %s", compare.Letter(i), side.Name))
+// report is what a CI server reads of a comparison.
+func (f *Found) report() checks.Report {
+	r := checks.Report{Command: "plimsoll compare", ID: f.ID, Headline: f.Statement(), Started: f.Started,
+		Took: f.Finished.Sub(f.Started)}
+	for i, side := range f.Plan.Sides {
+		r.Facts = append(r.Facts, fmt.Sprintf("%s: %s", Letter(i), side.Name))
 	}
-	for _, f := range c.Findings {
-		one := checks.Check{Group: "comparison", Name: f.Side + " against A: " + f.Name, Outcome: checks.Passed,
-			Says: string(f.Verdict)}
-		if f.Verdict == verdict.Inconclusive || f.Verdict == verdict.TooFew || f.Because != "" {
-			one.Outcome, one.Says = checks.Undecided, string(f.Verdict)+" "+f.Because
+	for _, one := range f.Findings {
+		c := checks.Check{Group: "comparison", Name: one.Side + " against A: " + one.Name, Outcome: checks.Passed,
+			Says: string(one.Verdict)}
+		if undecided(one.Verdict) || one.Because != "" {
+			c.Outcome, c.Says = checks.Undecided, string(one.Verdict)+" "+one.Because
 		}
-		r.Checks = append(r.Checks, one)
+		r.Checks = append(r.Checks, c)
 	}
-	r.Checks = append(r.Checks, gateChecks(gates)...)
+	r.Checks = append(r.Checks, checks.OfGates(f.Gates)...)
 	return r
 }
