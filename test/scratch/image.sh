@@ -12,9 +12,9 @@ make_image() {
 	cp "$debs"/*.deb "$root/debs/"
 	echo '127.0.0.1 localhost packages' >"$root/etc/hosts"
 	rm -f "$root"/debs/*-dbgsym_* "$root"/debs/*-dev-*
-	# CloudNativePG runs everything as the user 26.
+	# CloudNativePG runs everything as the user 26; the group 26 is another one of Debian's.
 	inside bash -euc '
-		groupmod -g 26 postgres && usermod -u 26 -g 26 postgres
+		usermod -u 26 postgres
 		chown -R postgres:postgres /var/lib/postgresql
 		dpkg -i /debs/*.deb >/dev/null
 		install -d -o postgres -g postgres -m 2775 /var/run/postgresql
@@ -24,7 +24,7 @@ make_image() {
 	umoci init --layout "$work/oci"
 	umoci new --image "$work/oci:18"
 	umoci insert --image "$work/oci:18" "$root" /
-	umoci config --image "$work/oci:18" --config.user 26:26 --config.cmd "$bin/postgres" \
+	umoci config --image "$work/oci:18" --config.user 26 --config.cmd "$bin/postgres" \
 		--config.env "PATH=$bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
 		--config.env LANG=C.UTF-8 --config.env PGDATA=/var/lib/postgresql/data --config.workingdir /var/lib/postgresql
 	try_image "$work/oci:18" "$bin"
@@ -34,11 +34,12 @@ make_image() {
 
 # try_image IMAGE BIN unpacks it again and runs a server as its user with its environment.
 try_image() {
-	local path
+	local path group
 	umoci unpack --image "$1" "$work/bundle"
 	path=$(sed -n 's/.*"PATH=\([^"]*\)".*/\1/p' "$work/bundle/config.json" | head -n1)
 	root=$work/bundle/rootfs
-	inside setpriv --reuid=26 --regid=26 --clear-groups env PATH="$path" HOME=/var/lib/postgresql bash -euc '
+	group=$(awk -F: '$3 == 26 { print $4 }' "$root/etc/passwd")
+	inside setpriv --reuid=26 --regid="$group" --clear-groups env PATH="$path" HOME=/var/lib/postgresql bash -euc '
 		for program in "$@"; do command -v "$program" >/dev/null || { echo "$program is not in PATH"; exit 1; }; done
 		cd
 		initdb -D data/18 >/dev/null

@@ -26,7 +26,7 @@ check "PL/Perl runs" equal "$(sql 18.0/main whole "create function q() returns t
 check "PL/Tcl runs" equal "$(sql 18.0/main whole "create function r() returns text language pltcl as
 	\$\$ return tcl \$\$; select r()")" tcl
 check "JIT compiles" has "$(sql 18.0/main "set jit = on; set jit_above_cost = 0; set jit_inline_above_cost = 0;
-	explain (analyze, costs off) select sum(i * 2) from generate_series(1, 1000) i")" 'Functions:'
+	explain (analyze) select sum(i * 2) from generate_series(1, 1000) i")" 'Functions:'
 check "ICU orders" equal "$(sql 18.0/main "select string_agg(v, '' order by v collate \"und-x-icu\")
 	from (values ('б'), ('А'), ('а')) x (v)")" аАб
 check "XML, uuid, LZ4" equal "$(sql 18.0/main whole "

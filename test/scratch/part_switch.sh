@@ -63,23 +63,36 @@ check "and back, as documented, with those settings left in place" documented sw
 check "... online" online 18/moved
 check "... stock, with all data" patched 18/moved 0
 check "... " intact 18/moved
-check "pg_createcluster takes a stopped data folder of stock as it is" bash -euc '
-	pg_ctlcluster 18 moved stop
-	pg_createcluster 18.0 taken -d /var/lib/postgresql/18/moved | grep "already existing"
-	grep -q "^data_directory" /etc/postgresql/18.0/taken/postgresql.conf'
-rm -r /etc/postgresql/18.0/taken
-pg_ctlcluster 18 moved start
 check "it goes" pg_dropcluster --stop 18 moved
-rmdir --ignore-fail-on-non-empty /etc/postgresql/18
+check "pg_createcluster takes a data folder that stock's initdb made" bash -euc '
+	su postgres -c "/usr/lib/postgresql/18/bin/initdb -D /var/lib/postgresql/plain" >/dev/null
+	pg_createcluster 18.0 taken -d /var/lib/postgresql/plain --start | tee /dev/stderr | grep -q "already existing"'
+check "... online" online 18.0/taken
+check "... ours" patched 18.0/taken 1
+check "it goes, too" pg_dropcluster --stop 18.0 taken
+rm -r /etc/postgresql/18 # pg_dropcluster leaves our file in conf.d
+
+intact_older() {
+	pg_lsclusters -h "$OLD" older | grep -q online || pg_ctlcluster "$OLD" older start
+	intact "$OLD/older"
+	pg_ctlcluster "$OLD" older stop
+}
 
 if [[ -n $OLD ]]; then
 	check "the distribution's $OLD" pg_ctlcluster "$OLD" main start
 	check "... with data" sql "$OLD/main" "$fill"
 	SUM=$(sql "$OLD/main" "$sum")
 	check "rename it" pg_renamecluster "$OLD" main older
-	check "pg_upgrade to ours, as documented" documented switch.md "From an older major version" \
-		OLD="$OLD" CLUSTER=older
-	check "... ours" patched 18.0/older 1
-	check "... with all data" intact 18.0/older
-	check "they go" sh -c "pg_dropcluster --stop 18.0 older && pg_renamecluster $OLD older main"
+	if grep -q pg_attver "/usr/lib/postgresql/$OLD/bin/postgres"; then
+		refused "pg_upgrade to ours stops, as documented: $OLD is newer than our release" documented switch.md \
+			"From an older major version" OLD="$OLD" CLUSTER=older
+		check "... and leaves the old cluster" intact_older
+	else
+		check "pg_upgrade to ours, as documented" documented switch.md "From an older major version" OLD="$OLD" \
+			CLUSTER=older
+		check "... ours" patched 18.0/older 1
+		check "... with all data" intact 18.0/older
+		check "it goes" pg_dropcluster --stop 18.0 older
+	fi
+	check "the old one has its name again" pg_renamecluster "$OLD" older main
 fi

@@ -1,4 +1,5 @@
-Seventeen incidents of operations: locks, clients, limits of roles, jobs, and the server; no limit was set by them.
+Seventeen incidents of operations: locks, clients, limits of roles, jobs, and the server; no limit was set by them
+before their first play; since 2026-11-30 causes are written with them in sight.
 
 -- fault report-locks-in-share-mode
 -- does: to see one state of the books a report locks their table against all who write, and thinks before it commits

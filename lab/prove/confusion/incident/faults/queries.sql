@@ -1,4 +1,5 @@
 Seventeen incidents of queries, data types, schemas and functions; their author knew no cause that a diagnosis names.
+Played once, unseen; since 2026-11-30 causes are written with them in sight.
 
 -- fault keyset-taken-apart
 -- does: the next page begins after a pair of values, and a mapper writes that as OR: the index is walked from its start
