@@ -123,9 +123,10 @@ var causes = []cause{
 	tablesUnjoined, walkedFromTheRoot, subqueryOfEachRow, viewAddsUp, indexNotUsed, allPartitions, deepOffset, allRows,
 	sortsForFew, wholeTables, scanInLoop, largeValues, filtered, valuesRewritten, notHOT, unusedIndexes, scatteredKeys,
 	spills, bulkWriting, locksOfReaders, writeWithEachRead, commitForEachRow, ownSettings, beyondItsRows,
-	costlyOperations, missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers, processorsByServer,
-	processorsElsewhere, processorsFull, connectionStorm, rolledBack, sessionsCut, poolTooSmall, diskByOthers,
-	standbyConfirms, autovacuumAtWork, checkpoints, logInsertion, logFlush, reading, innerLocks, otherProcesses,
+	costlyOperations, missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers,
+	processorsByServer, processorsElsewhere, processorsFull, connectionStorm, rolledBack, sessionsCut, poolTooSmall,
+	diskByOthers, standbyConfirms, autovacuumAtWork, checkpoints, logInsertion, logFlush, reading, innerLocks,
+	otherProcesses,
 	toldToWait, ofExtensions, notKnown, loggingStatements, replayPaused, slotsBehind, decodingSpills, replayLate,
 	tinyTransactions, readsAsWrites, fullCoreNote, standstill,
 }

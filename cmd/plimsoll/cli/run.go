@@ -93,8 +93,8 @@ not pass, or a key operation failed every time (in ten tries or more).`,
 	arrivalFlags(c, &o.loadOptions)
 	config.Fraction(fs, &o.apdexTarget, "target", 0, "exit with code 3 if the overall Apdex is below this, such as "+
 		"0.85")
-	gateFlags(c, &o.failIf, &o.files, "`CONDITION` under which the run fails, such as \"goods_sale.post: p95 > 200ms\" "+
-		"or \"errors > 1%\"; may be repeated")
+	gateFlags(c, &o.failIf, &o.files, "`CONDITION` under which the run fails, such as \"goods_sale.post: p95 > "+
+		"200ms\" or \"errors > 1%\"; may be repeated")
 	fs.StringArrayVar(&o.against, "against", nil, "fail if the run is worse than those of this `BASELINE`: "+
 		baselineUsage+"; may be repeated")
 	config.Fraction(fs, &o.margin, "margin", compare.PastMarginDefault, "with --against: a worsening that must be "+

@@ -16,8 +16,8 @@ import (
 	"plimsoll/lab/prove/trial"
 )
 
-// Defaults of C10, and a goal of our own, for short and long values with few matches. The claim names no figure, so that
-// a missed goal refutes nothing.
+// Defaults of C10, and a goal of our own, for short and long values with few matches. The claim names no figure: a
+// missed goal refutes nothing.
 const (
 	c10Rounds     = 6
 	c10Characters = 4_000_000 // of each table
