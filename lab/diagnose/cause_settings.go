@@ -67,7 +67,7 @@ func (m *measured) costly(sampled string) bool {
 	if calls <= 0 {
 		calls = valueOr(m.transactions(), 0) * m.ledger.ObservedS
 	}
-	return 1000*m.book.texts()[sampled]*m.gotProcessor() >= beyondMS.Value*calls
+	return 1000*m.book.secondsIn(sampled, nil, false)*m.gotProcessor() >= beyondMS.Value*calls
 }
 
 // ofSettings is a finding of the setting that can explain most of the time of statements which nothing else explains;
@@ -171,8 +171,7 @@ var loggingStatements = cause{
 		}
 		f := &Finding{partial: true,
 			Mechanism: "The session that runs the statement formats and writes it before it goes on; with timing of " +
-				"plans " +
-				"it reads the clock for each row of each node.",
+				"plans it reads the clock for each row of each node.",
 			Excluded: []string{"no wait event shows it: it is processor time of the session"}}
 		var names []string
 		times, working := false, 0.0
