@@ -34,16 +34,14 @@ var sentAgain = cause{
 			}
 			best = &Finding{Price: &share, Title: "One statement is sent again and again for parts of a whole (N+1)",
 				Mechanism: "A program that asks for each row by itself pays a round trip, a plan and a snapshot for " +
-					"each, " +
-					"and keeps its transaction and locks meanwhile. One statement for all rows pays once.",
+					"each, and keeps its transaction and locks meanwhile. One statement for all rows pays once.",
 				Evidence: append(one.evidence, fmt.Sprintf("%s of the time is this statement and the gaps behind "+
 					"it: %s",
 					human.Percent(share), one.text)),
 				Excluded: []string{"each call is quick: not the plan of the statement is the reason, but the number " +
 					"of calls"},
 				Next: []string{"find the loop that sends it; fetch the rows at once: JOIN, WHERE key = ANY($1), or " +
-					"what the " +
-					"program's library calls eager loading",
+					"what the program's library calls eager loading",
 					"for rows that are written: INSERT of many rows, COPY, or the protocol's pipeline"},
 				explains: []string{one.text}, Statements: m.book.full([]string{one.text})}
 		}
@@ -166,8 +164,7 @@ var rolledBack = cause{
 		f := &Finding{
 			Title: "Transactions are rolled back",
 			Mechanism: "What a transaction has read and written until then is lost, and most programs do it again. " +
-				"The " +
-				"server counts it as work.",
+				"The server counts it as work.",
 			Evidence: []string{fmt.Sprintf("%s of the transactions are rolled back, of %s a "+
 				"second", human.Percent(*share),
 				text(m.half.TransactionsPerS, "%.0f"))},
@@ -183,8 +180,7 @@ var rolledBack = cause{
 				"transactions alone "+
 				"have", *locks))
 			f.Next = append([]string{"BEGIN READ ONLY for those that only read: they then fail less, and let others " +
-				"fail " +
-				"less"}, f.Next...)
+				"fail less"}, f.Next...)
 		}
 		if failed := m.failedPart(); !repeats && failed > 0 {
 			f.Price = new(*share * failed)
@@ -199,8 +195,7 @@ var rolledBack = cause{
 			f.Price = share
 			f.Title = "Transactions fail against each other and are done again"
 			f.Next = append([]string{"change the rows that all need last and in the same order, by one UPDATE that " +
-				"computes " +
-				"the new value; or READ COMMITTED with SELECT … FOR UPDATE where that is enough"}, f.Next...)
+				"computes the new value; or READ COMMITTED with SELECT … FOR UPDATE where that is enough"}, f.Next...)
 		}
 		return f, ""
 	},

@@ -124,10 +124,9 @@ var costlyOperations = cause{
 			best = &Finding{Price: &price, explains: e.use.statements, Statements: m.book.full(e.use.statements),
 				there: true, partial: true,
 				Title: "A statement takes " + human.Percent(price) + " of the time by itself, and it has " +
-					"" + listOf(has),
+					listOf(has),
 				Mechanism: "It does not wait, and no other reason was found. Its text has what multiplies the work " +
-					"of " +
-					"its rows; a plan with its times says whether that takes it.",
+					"of its rows; a plan with its times says whether that takes it.",
 				Evidence: append([]string{fmt.Sprintf("%s of the time is spent on, or waiting for a processor: %s",
 					human.Percent(price), e.use.largest), e.says()}, m.within(e.use.largest)...),
 				Excluded: []string{"it waits for no lock, disk or client"}}

@@ -27,13 +27,11 @@ func TestClasses_ByWhatAStatementHas(t *testing.T) {
 	}
 	const few, many = 9000, 9_000_000 // rows that explain nothing, and those that explain all
 	report := "SELECT region, sum(total) FROM orders o JOIN stock s ON s.id = o.customer WHERE o.day BETWEEN $1 " +
-		"AND $2 + " +
-		"$3 GROUP BY 1 ORDER BY 2 DESC LIMIT 10"
+		"AND $2 + $3 GROUP BY 1 ORDER BY 2 DESC LIMIT 10"
 	copies := "INSERT INTO stock SELECT nextval($1), n, $2 || n FROM generate_series($3, $4) n"
 	ranges := "SELECT count(*) FROM stock s JOIN nets n ON s.address BETWEEN n.low AND n.high WHERE s.day = $1"
 	sliding := "SELECT max(moving) FROM (SELECT max(n) OVER (ORDER BY at ROWS BETWEEN 200 PRECEDING AND CURRENT " +
-		"ROW) AS " +
-		"moving FROM stock WHERE kind = $1) made"
+		"ROW) AS moving FROM stock WHERE kind = $1) made"
 	different := "SELECT count(DISTINCT note) FROM stock WHERE kind = $1"
 	chance := "SELECT id FROM stock WHERE kind = $1 ORDER BY random() LIMIT 1"
 	balance := "SELECT sum(balance_of(id)) FROM stock WHERE kind = $1"

@@ -47,8 +47,7 @@ func (m *measured) droppedBy(l *statement.Account, u use, price float64) *Findin
 		Mechanism: "The index that the planner chose finds rows by one part of the condition, or in the wanted " +
 			"order, and " +
 			"the rest is dropped row by row. With ORDER BY … LIMIT the planner hopes to meet the first rows soon; " +
-			"where " +
-			"they are rare or far away, it walks through most of the index.",
+			"where they are rare or far away, it walks through most of the index.",
 		Evidence: append([]string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share),
 			normalizedText(l.Text))}, m.within(u.largest)...),
 		Excluded: []string{"no table is read as a whole for it"},

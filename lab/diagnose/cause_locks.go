@@ -89,8 +89,7 @@ var deadlocked = cause{
 		return &Finding{Price: new(m.deadlockShare()), there: true, partial: true,
 			Title: "Transactions deadlock: they lock the same rows in different orders",
 			Mechanism: "Each waits for a lock of the other. After deadlock_timeout the server ends one of them, " +
-				"whose " +
-				"program does everything again, and all who wait behind the two wait as long.",
+				"whose program does everything again, and all who wait behind the two wait as long.",
 			Evidence: append([]string{fmt.Sprintf("%.0f deadlocks, each found after %.1f s (deadlock_timeout); "+
 				"sessions "+
 				"wait for locks %s of the "+
@@ -98,8 +97,7 @@ var deadlocked = cause{
 				m.loggedLocks()...),
 			Excluded: []string{"not one long holder: what blocks is blocked itself"},
 			Next: []string{"lock rows in the same order everywhere: ORDER BY the key in SELECT … FOR UPDATE, or sort " +
-				"what " +
-				"is changed", "the server's log has both statements of each deadlock",
+				"what is changed", "the server's log has both statements of each deadlock",
 				"one statement for all rows instead of one each keeps locks shorter"},
 		}, ""
 	},

@@ -41,8 +41,7 @@ func (m *measured) functionsOf(l *statement.Account, u use) *Finding {
 		Title: "Functions run for the rows of a statement",
 		Mechanism: "A trigger, a policy of row security, a check, the expression of an index, or a function that a " +
 			"statement calls on its rows runs once for each row. Its time is that of the statement, and the plan " +
-			"does " +
-			"not show what it does.",
+			"does not show what it does.",
 		Evidence: append([]string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share),
 			normalizedText(l.Text))}, l.Says()...),
 		Excluded: []string{}, Statements: m.book.full(u.statements),
@@ -61,8 +60,7 @@ func (m *measured) functionsOf(l *statement.Account, u use) *Finding {
 		}
 		f.Next = []string{"write what it reads as a join or a lateral subquery of the statement: one plan for all rows",
 			"auto_explain.log_nested_statements = on shows the plans of what it runs; a loop that only computes is " +
-				"one " +
-				"expression, or not the database's work"}
+				"one expression, or not the database's work"}
 		f.tell(facts)
 		f.remark = len(l.Tables) == 0 && !asTable(own) // an application in functions: its work is meant
 	}

@@ -126,9 +126,8 @@ var causes = []cause{
 	costlyOperations, missingWorkers, longStatements, lockContention, quota, stolen, processorsByOthers,
 	processorsByServer, processorsElsewhere, processorsFull, connectionStorm, rolledBack, sessionsCut, poolTooSmall,
 	diskByOthers, standbyConfirms, autovacuumAtWork, checkpoints, logInsertion, logFlush, reading, innerLocks,
-	otherProcesses,
-	toldToWait, ofExtensions, notKnown, loggingStatements, replayPaused, slotsBehind, decodingSpills, replayLate,
-	tinyTransactions, readsAsWrites, fullCoreNote, standstill,
+	otherProcesses, toldToWait, ofExtensions, notKnown, loggingStatements, replayPaused, slotsBehind, decodingSpills,
+	replayLate, tinyTransactions, readsAsWrites, fullCoreNote, standstill,
 }
 
 // judge evaluates all causes: findings, the costliest first, and the healthy areas.

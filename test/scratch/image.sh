@@ -43,7 +43,8 @@ try_image() {
 		for program in "$@"; do command -v "$program" >/dev/null || { echo "$program is not in PATH"; exit 1; }; done
 		cd
 		initdb -D data/18 >/dev/null
-		pg_ctl -D data/18 -w -l /tmp/log -o "-c listen_addresses=127.0.0.1" start >/dev/null || { cat /tmp/log; exit 1; }
+		pg_ctl -D data/18 -w -l /tmp/log -o "-c listen_addresses=127.0.0.1" start >/dev/null ||
+			{ cat /tmp/log; exit 1; }
 		echo "image: $(psql -XAtd postgres -c "create extension mchar; select version()" | tail -n 1)"
 		pg_ctl -D data/18 -w stop >/dev/null
 		rm -r data/18 /tmp/log' image "${IMAGE_PROGRAMS[@]}" ||

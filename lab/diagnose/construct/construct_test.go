@@ -42,8 +42,7 @@ var samples = []struct {
 			"a.day = b.day", "SELECT 1 FROM a WHERE x BETWEEN 1 AND 2", "SELECT 1 FROM a JOIN b USING (day) WHERE " +
 			"a.x < b.x"}},
 	{selfJoin, []string{"SELECT o.id, sum(p.n) FROM orders o JOIN orders p ON p.customer = o.customer AND p.day < " +
-		"o.day " +
-		"GROUP BY 1"}, []string{"SELECT 1 FROM orders o JOIN orders p ON p.id = o.parent WHERE o.day > 7",
+		"o.day GROUP BY 1"}, []string{"SELECT 1 FROM orders o JOIN orders p ON p.id = o.parent WHERE o.day > 7",
 		"SELECT 1 FROM orders o JOIN orders p ON p.kind = o.kind AND p.id <> o.id"}},
 	{notIn, []string{"SELECT 1 FROM a WHERE id NOT IN (SELECT id FROM b)", "SELECT 1 FROM a WHERE id <> ALL " +
 		"(SELECT 1)"},
@@ -58,15 +57,13 @@ var samples = []struct {
 		[]string{"SELECT (SELECT count(*) FROM b WHERE b.x = a.x) FROM a"}},
 	{recursionCopies, []string{"WITH RECURSIVE w AS (SELECT 1 AS id UNION ALL SELECT e.to_id FROM edges e JOIN w ON " +
 		"e.from_id = w.id) SELECT count(DISTINCT id) FROM w"}, []string{"WITH RECURSIVE w AS (SELECT 1 AS id UNION " +
-		"SELECT " +
-		"e.to_id FROM edges e JOIN w ON e.from_id = w.id) SELECT count(DISTINCT id) FROM w"}},
+		"SELECT e.to_id FROM edges e JOIN w ON e.from_id = w.id) SELECT count(DISTINCT id) FROM w"}},
 	{recursionFiltered, []string{"WITH RECURSIVE w (id, root) AS (SELECT 1, 1 UNION ALL SELECT p.id, root FROM " +
 		"parts p " +
 		"JOIN w ON p.parent = w.id) SELECT * FROM w WHERE root = 7", "WITH RECURSIVE w AS (SELECT 1 AS n UNION ALL " +
 		"SELECT " +
 		"n + 1 FROM w) SELECT n FROM w LIMIT 9"}, []string{"WITH RECURSIVE w AS (SELECT id FROM parts WHERE id = 7 " +
-		"UNION " +
-		"ALL SELECT p.id FROM parts p JOIN w ON p.parent = w.id) SELECT count(*) FROM w"}},
+		"UNION ALL SELECT p.id FROM parts p JOIN w ON p.parent = w.id) SELECT count(*) FROM w"}},
 	{slidingExtreme, []string{"SELECT max(n) OVER (ORDER BY at ROWS BETWEEN 200 PRECEDING AND CURRENT ROW) FROM t",
 		"SELECT array_agg(n) OVER w FROM t WINDOW w AS (ORDER BY at ROWS 5 PRECEDING)"},
 		[]string{"SELECT sum(n) OVER (ORDER BY at ROWS BETWEEN 200 PRECEDING AND CURRENT ROW) FROM t",
@@ -81,16 +78,14 @@ var samples = []struct {
 	{optionalOr, []string{"SELECT 1 FROM t WHERE (7 IS NULL OR kind = 7)"},
 		[]string{"SELECT 1 FROM t WHERE kind IS NULL OR kind = 7"}},
 	{rowsMade, []string{"SELECT count(*) FROM stays s CROSS JOIN LATERAL generate_series(s.arrival, s.departure) d " +
-		"(n) " +
-		"WHERE d.n = 7", "SELECT 1 FROM t, unnest(t.tags) tag WHERE tag = 'x'"},
+		"(n) WHERE d.n = 7", "SELECT 1 FROM t, unnest(t.tags) tag WHERE tag = 'x'"},
 		[]string{"SELECT 1 FROM generate_series(1, 10) n", "SELECT 1 FROM t JOIN generate_series(1, 10) n ON t.x = n"}},
 	{distinctAggregate, []string{"SELECT count(DISTINCT note) FROM t"}, []string{"SELECT count(note) FROM t",
 		"SELECT DISTINCT note FROM t"}},
 	{unionAll, []string{"SELECT a FROM t UNION SELECT a FROM u", "SELECT 1 FROM ((SELECT a FROM t) UNION (SELECT a " +
 		"FROM " +
 		"u)) x"}, []string{"SELECT a FROM t UNION ALL SELECT a FROM u", "WITH RECURSIVE w AS (SELECT 1 AS n UNION " +
-		"SELECT " +
-		"n + 1 FROM w WHERE n < 9) SELECT n FROM w"}},
+		"SELECT n + 1 FROM w WHERE n < 9) SELECT n FROM w"}},
 	{updateAll, []string{"UPDATE t SET valid = (id = 7)"}, []string{"UPDATE t SET valid = false WHERE id = 7",
 		"UPDATE t SET n = u.n FROM u WHERE u.id = t.id", "SELECT 1 FROM t FOR UPDATE"}},
 	{upsertAll, []string{"INSERT INTO t VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET n = excluded.n"},
@@ -102,11 +97,9 @@ var samples = []struct {
 
 	{recursionOpen, []string{"WITH RECURSIVE w AS (SELECT 1 AS id UNION ALL SELECT e.to_id FROM edges e JOIN w ON " +
 		"e.from_id = w.id) SELECT id FROM w"}, []string{"WITH RECURSIVE w AS (SELECT 1 AS id, 0 AS deep UNION ALL " +
-		"SELECT " +
-		"e.to_id, deep + 1 FROM edges e JOIN w ON e.from_id = w.id WHERE deep < 5) SELECT id FROM w",
+		"SELECT e.to_id, deep + 1 FROM edges e JOIN w ON e.from_id = w.id WHERE deep < 5) SELECT id FROM w",
 		"WITH RECURSIVE w AS (SELECT 1 AS id UNION ALL SELECT e.to_id FROM edges e JOIN w ON e.from_id = w.id) " +
-			"CYCLE id " +
-			"SET seen USING path SELECT id FROM w"}},
+			"CYCLE id SET seen USING path SELECT id FROM w"}},
 	{recursion, []string{"WITH RECURSIVE w AS (SELECT 1 AS n UNION SELECT n + 1 FROM w WHERE n < 9) SELECT n FROM w"},
 		[]string{"WITH RECURSIVE w AS (SELECT 1 AS n) SELECT n FROM w"}},
 	{correlated, []string{"SELECT a.id, (SELECT b.name FROM people b WHERE b.id = a.who) FROM acts a"},
@@ -152,8 +145,7 @@ var samples = []struct {
 		"(3, 4)"}},
 	{manyJoins, []string{"SELECT 1 FROM a" + joined(8)}, []string{"SELECT 1 FROM a" + joined(3)}},
 	{joinComputed, []string{"SELECT 1 FROM a JOIN b ON a.code::text = b.code", "SELECT 1 FROM a JOIN b ON " +
-		"lower(a.m) = " +
-		"b.m"}, []string{"SELECT 1 FROM a JOIN b ON a.code = b.code"}},
+		"lower(a.m) = b.m"}, []string{"SELECT 1 FROM a JOIN b ON a.code = b.code"}},
 	{computedColumn, []string{"SELECT 1 FROM t WHERE lower(name) = 'x'", "SELECT 1 FROM t WHERE day::date = " +
 		"'2020-01-01'",
 		"SELECT 1 FROM t WHERE n + 1 > 5", "SELECT 1 FROM t WHERE now() - made < interval '1 day'"},
@@ -168,8 +160,7 @@ var samples = []struct {
 	{sampled, []string{"SELECT 1 FROM t TABLESAMPLE BERNOULLI (1)"}, []string{"SELECT 1 FROM t TABLESAMPLE SYSTEM " +
 		"(1)"}},
 	{heldCursor, []string{"DECLARE c CURSOR WITH HOLD FOR SELECT id FROM t"}, []string{"DECLARE c CURSOR FOR " +
-		"SELECT id " +
-		"FROM t"}},
+		"SELECT id FROM t"}},
 	{orderExpression, []string{"SELECT id FROM t ORDER BY lower(name)", "SELECT id FROM t ORDER BY n * 2"},
 		[]string{"SELECT id FROM t ORDER BY name DESC", "SELECT kind FROM t GROUP BY kind ORDER BY sum(n) DESC",
 			"SELECT id FROM t ORDER BY 2"}},
@@ -302,8 +293,7 @@ func TestIn_OrdinaryStatements(t *testing.T) {
 		"UPDATE items SET stock = stock - 1 WHERE id = $1", "SELECT name FROM customers WHERE id = $1 FOR UPDATE",
 		"SELECT state, count(*), sum(total) FROM orders WHERE day BETWEEN 7 AND 7 + 40 GROUP BY 1",
 		"SELECT c.region, sum(o.total) FROM orders o JOIN customers c ON c.id = o.customer WHERE o.day BETWEEN 7 " +
-			"AND 7 + " +
-			"10 GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+			"AND 7 + 10 GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
 		"UPDATE customers SET balance = balance + 1 WHERE id BETWEEN 7 AND 7 + 100",
 	} {
 		for _, text := range []string{sql, sqltext.WithoutValues(sql)} {

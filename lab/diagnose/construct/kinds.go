@@ -24,8 +24,7 @@ var constructs = [kinds]Construct{
 		"a window function (lag, lead, sum OVER, row_number) reads the rows once", Avoidable},
 	notIn: {"NOT IN (SELECT …)", "it is never a join; where its list does not fit into work_mem as a hash, the " +
 		"subquery is compared row by row", "NOT EXISTS (SELECT … WHERE key = …) instead of NOT IN: it is planned " +
-		"as a " +
-		"join, and NULL does not change its meaning", Avoidable},
+		"as a join, and NULL does not change its meaning", Avoidable},
 	orSubquery: {"a subquery (EXISTS, IN) beside OR", "beside OR it is no join: it is asked for each row",
 		"UNION of two statements, or a LEFT JOIN and a condition on its key", Avoidable},
 	runningTotal: {"a correlated subquery over the rows before (a running total)",
@@ -61,8 +60,7 @@ var constructs = [kinds]Construct{
 		Avoidable},
 	distinctAggregate: {"an aggregate with DISTINCT (count(DISTINCT …))",
 		"the rows of each group are sorted for it: it is never hashed", "GROUP BY in a subquery first, then count " +
-			"its " +
-			"rows; or DISTINCT only where there can be copies", Avoidable},
+			"its rows; or DISTINCT only where there can be copies", Avoidable},
 	unionAll: {"UNION without ALL", "all rows of both sides are sorted or hashed to find duplicates",
 		"UNION ALL where the sides cannot have the same row", Avoidable},
 	updateAll: {"UPDATE of all rows, without WHERE", "each row is written anew, changed or not",
@@ -83,8 +81,7 @@ var constructs = [kinds]Construct{
 	correlated: {"a correlated subquery", "it runs once for each row of the query around it (SubPlan)",
 		"LEFT JOIN a subquery with GROUP BY, or LATERAL; an index on what it compares", Costly},
 	orderedSet: {"an ordered-set aggregate (%s)", "it sorts all rows of its group", "percentiles of a sample, or " +
-		"kept " +
-		"as rows are written", Costly},
+		"kept as rows are written", Costly},
 	regularExpression: {"a regular expression (%s)", "it is matched with each text, and no index but one of trigrams " +
 		"serves it", "an index of trigrams (pg_trgm), equality, or LIKE 'beginning%'", Costly},
 	textSearch: {"text search (%s)", "each text is taken apart into its words", "a stored tsvector with a GIN index; " +
@@ -100,8 +97,7 @@ var constructs = [kinds]Construct{
 	arraySearch: {"a search in arrays (%s)", "each array is unpacked and read through", "column @> ARRAY[…], which a " +
 		"GIN index serves; or a table of its own", Costly},
 	anyPart: {"%s with a pattern that may begin with a wildcard", "a usual index finds beginnings alone: each text " +
-		"is " +
-		"matched", "an index of trigrams (CREATE EXTENSION pg_trgm; USING gin (… gin_trgm_ops))", Costly},
+		"is matched", "an index of trigrams (CREATE EXTENSION pg_trgm; USING gin (… gin_trgm_ops))", Costly},
 	groupingSets: {"grouping sets (CUBE, ROLLUP)", "all rows are grouped once for each set", "only the sets that are " +
 		"shown; or group once and add up the groups", Costly},
 	distinctOn: {"DISTINCT ON", "all rows are read in order, and all but the first of each group dropped",
@@ -111,8 +107,7 @@ var constructs = [kinds]Construct{
 	orderedAggregate: {"an aggregate with ORDER BY (%s)", "it sorts the rows of each group", "sort in a subquery, by " +
 		"an index", Costly},
 	windowFiltered: {"a window function in a subquery, filtered outside", "the window is computed for all rows " +
-		"first, " +
-		"unless the condition is on PARTITION BY", "LATERAL (… ORDER BY … LIMIT n) for the first of each; the " +
+		"first, unless the condition is on PARTITION BY", "LATERAL (… ORDER BY … LIMIT n) for the first of each; the " +
 		"condition inside", Costly},
 	windowSliding: {"a window with a sliding frame (%s OVER … ROWS BETWEEN …)", "each row adds one to its frame and " +
 		"takes one out; float8 cannot take out and reads each frame anew", "a smaller frame, or fewer rows in the " +
@@ -120,8 +115,7 @@ var constructs = [kinds]Construct{
 	windowAll: {"a window over all rows (OVER without PARTITION BY)", "all rows are sorted and kept for it",
 		"a condition below it, or the place of one row by counting those before it", Costly},
 	derivedGroups: {"a subquery in FROM that groups all rows", "a condition outside reaches into it only by the " +
-		"columns " +
-		"of its GROUP BY", "join first and group what is left, or LATERAL with the condition inside", Costly},
+		"columns of its GROUP BY", "join first and group what is left, or LATERAL with the condition inside", Costly},
 	namedTwice: {"a WITH query that is used more than once", "it is computed as a whole and kept: no condition " +
 		"reaches into it", "NOT MATERIALIZED, or the condition inside", Costly},
 	manyOr: {"many conditions joined by OR", "each is compared, or looked up, by itself",
@@ -129,12 +123,10 @@ var constructs = [kinds]Construct{
 	longList: {"a long list of values", "it is parsed, planned and compared in each call",
 		"send it as one parameter: = ANY ($1), or JOIN unnest($1)", Costly},
 	manyJoins: {"a join of nine tables or more", "beyond join_collapse_limit they are joined in the order written, " +
-		"and " +
-		"planned for long", "fewer tables; or raise join_collapse_limit and from_collapse_limit for this " +
+		"and planned for long", "fewer tables; or raise join_collapse_limit and from_collapse_limit for this " +
 		"statement", Costly},
 	joinComputed: {"a join by a computed value (a cast or a function)", "it is computed for each row, and an index " +
-		"or " +
-		"statistics of the column do not help", "the same type on both sides; a generated column with an index",
+		"or statistics of the column do not help", "the same type on both sides; a generated column with an index",
 		Costly},
 	computedColumn: {"a condition on a computed column (a function, a cast or a sum)", "no index of the column " +
 		"serves " +
@@ -144,8 +136,7 @@ var constructs = [kinds]Construct{
 	rowsInList: {"a set-returning function in the list (%s)", "each row becomes as many as it makes", "LATERAL in " +
 		"FROM, behind the conditions", Costly},
 	buildsDocument: {"a document built of rows (%s)", "each row becomes text or a tree in memory", "rows of " +
-		"columns, or " +
-		"fewer fields", Costly},
+		"columns, or fewer fields", Costly},
 	longCase: {"a CASE of many branches", "they are tried in turn for each row", "a table of the values, joined",
 		Costly},
 	sampled: {"TABLESAMPLE BERNOULLI", "it reads all pages of the table", "TABLESAMPLE SYSTEM reads a part of them",
@@ -176,8 +167,7 @@ var constructs = [kinds]Construct{
 	hashes: {"hashes or conversions (%s)", "they are computed for each row", "only for the rows that are shown", Usual},
 	texts:  {"texts that are put together (%s)", "each makes a new text", "only for the rows that are shown", Usual},
 	dates: {"dates that are formatted or cut (%s)", "it is computed for each row", "only for the rows that are " +
-		"shown; a " +
-		"range of the column itself in conditions", Usual},
+		"shown; a range of the column itself in conditions", Usual},
 	like: {"LIKE", "an index serves a fixed beginning alone", "text_pattern_ops, or trigrams", Usual},
 	rowComparison: {"a comparison of rows", "an index in that order serves it", "an index on these columns in this " +
 		"order", Usual},
@@ -190,12 +180,10 @@ var constructs = [kinds]Construct{
 	limitAlone: {"LIMIT without ORDER BY", "where the wanted rows are rare, all are read for the first of them",
 		"an index on the condition", Usual},
 	distinct: {"DISTINCT", "all rows are sorted or hashed", "does DISTINCT hide rows that a join makes too many? " +
-		"EXISTS " +
-		"asks whether there is one", Usual},
+		"EXISTS asks whether there is one", Usual},
 	groupBy: {"GROUP BY", "all rows are sorted or hashed", "fewer rows below; totals that are kept", Usual},
 	order:   {"a sort (ORDER BY)", "all rows are sorted", "an index in the wanted order", Usual},
 	join: {"a join", "rows multiply where several match", "EXPLAIN (ANALYZE) it: which join has far more rows than " +
-		"its " +
-		"sides?", Usual},
+		"its sides?", Usual},
 	returning: {"RETURNING", "what is written is sent back", "only the columns that are used", Usual},
 }
