@@ -346,7 +346,7 @@ func nonEmpty(texts ...string) string {
 func normalizedText(sql string) string {
 	sql = shortLists(sqltext.WithoutValues(sql))
 	if r := []rune(sql); len(r) > statementWidth {
-		sql = string(r[:statementWidth-1]) + "…"
+		sql = string(r[:statementWidth-1]) + sqltext.CutMark
 	}
 	return nonEmpty(sql, "")
 }

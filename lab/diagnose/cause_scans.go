@@ -3,9 +3,11 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/ground/human"
 	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/sqltext"
 	"plimsoll/lab/diagnose/condition"
 	"plimsoll/lab/diagnose/plan"
 )
@@ -37,7 +39,8 @@ func (m *measured) wholeScan(table string) *scanned {
 		s.unused = m.unusedBy(table, s.use.statements[0], largest[0])
 		_, _, filters := condition.CutFold(largest[0], "where")
 		_, _, joins := condition.CutFold(largest[0], "join")
-		s.all = !filters && !joins && m.remarkOn(plan.AllRows, table, s.use.statements[0]) != nil
+		s.all = !filters && !joins && !strings.HasSuffix(largest[0], sqltext.CutMark) &&
+			m.remarkOn(plan.AllRows, table, s.use.statements[0]) != nil
 	}
 	return s
 }

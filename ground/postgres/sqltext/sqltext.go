@@ -24,6 +24,9 @@ func WithoutStrings(sql string) string {
 	return out.String()
 }
 
+// CutMark ends a text that was cut: what it lacks may have stood behind it.
+const CutMark = "…"
+
 // WithoutValues is a statement in one line, without comments, with a question mark for each string and number.
 func WithoutValues(sql string) string {
 	var out strings.Builder
@@ -44,6 +47,9 @@ func WithoutValues(sql string) string {
 			gap = false
 		}
 		out.WriteString(text)
+	}
+	if strings.HasSuffix(sql, CutMark) && !strings.HasSuffix(out.String(), CutMark) { // cut within a value or a comment
+		out.WriteString(CutMark)
 	}
 	return out.String()
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"plimsoll/ground/postgres/sqltext"
 )
 
 //go:embed sessions.sql
@@ -33,6 +35,8 @@ const (
 	few = 4
 	// queryMost characters of a statement are kept.
 	queryMost = 400
+	// queryBytes of it are asked for (sessions.sql).
+	queryBytes = 600
 	// textsMost different texts are remembered between two readings.
 	textsMost = 1000
 )
@@ -45,6 +49,7 @@ type Reader struct {
 	way      way
 	sessions []Session // the last answer
 	texts    map[string]string
+	longest  int // statement that is whole, in bytes
 }
 
 // way to query, by the connection's mode: a prepared statement, one that is sent with its parameters each time, or text
@@ -60,6 +65,11 @@ const (
 // NewReader for all sessions but this connection's and those of one application.
 func NewReader(ctx context.Context, conn *pgx.Conn, without string) (*Reader, error) {
 	r := &Reader{conn: conn, params: [][]byte{[]byte(without)}, texts: map[string]string{}}
+	// A statement of the last length may have been longer; the server keeps one byte less than its setting says.
+	if err := conn.QueryRow(ctx, "SELECT least(setting::int - 1, $1::int) - 1 FROM pg_settings "+
+		"WHERE name = 'track_activity_query_size'", queryBytes).Scan(&r.longest); err != nil {
+		return nil, readError(err)
+	}
 	switch conn.Config().DefaultQueryExecMode {
 	case pgx.QueryExecModeExec:
 		r.way = byParameters
@@ -127,7 +137,7 @@ func (r *Reader) readText(ctx context.Context, sql string) ([]Session, error) {
 			&now, &s.Role, &s.Database); err != nil {
 			return s, err
 		}
-		s.User, s.Wait, s.Query = known(user), Event{Type: known(waitType), Name: known(wait)}, cut(string(text))
+		s.User, s.Wait, s.Query = known(user), Event{Type: known(waitType), Name: known(wait)}, r.cut(string(text))
 		s.InState, s.InXact = passed(now, changed), passed(now, begun)
 		return s, nil
 	})
@@ -192,20 +202,24 @@ func (r *Reader) text(value []byte) string {
 	if len(r.texts) >= textsMost {
 		clear(r.texts)
 	}
-	text := cut(string(value))
+	text := r.cut(string(value))
 	r.texts[string(value)] = text
 	return text
 }
 
-// cut a statement; its last character may be cut in two.
-func cut(text string) string {
+// cut a statement; its last character may be cut in two. The mark tells those who read it that more stood there.
+func (r *Reader) cut(text string) string {
+	whole := len(text) <= r.longest
 	text = strings.ToValidUTF8(text, "")
 	n := 0
 	for i := range text {
 		if n == queryMost {
-			return text[:i]
+			return text[:i] + sqltext.CutMark
 		}
 		n++
+	}
+	if !whole {
+		return text + sqltext.CutMark
 	}
 	return text
 }

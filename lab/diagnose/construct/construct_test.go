@@ -278,8 +278,21 @@ func TestIn_AnyText(t *testing.T) {
 		for _, text := range slices.Concat(c.has, c.lacks, []string{sql}) {
 			for i := 0; i < len(text); i += 3 {
 				In(text[:i])
-				In(sqltext.WithoutValues(text[:i]) + cutMark)
+				In(sqltext.WithoutValues(text[:i]) + sqltext.CutMark)
 			}
+		}
+	}
+}
+
+// What a text of samples lacks may stand behind its end: it is not cut at a word that shows it.
+func TestIn_WhereBehindTheCut(t *testing.T) {
+	const sql = "UPDATE totals SET debit = totals.debit + t.debit, credit = totals.credit + t.credit"
+	if found := find(sql); !keyed(found, updateAll) {
+		t.Errorf("the whole text: %v", namesOf(found))
+	}
+	for _, cut := range []string{sql, sql + " FROM changes t WHERE totals.name = 'ann"} {
+		if found := find(sqltext.WithoutValues(cut + sqltext.CutMark)); keyed(found, updateAll) {
+			t.Errorf("%q, cut: %v", cut, namesOf(found))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package construct
 
-import "strings"
+import (
+	"strings"
+
+	"plimsoll/ground/postgres/sqltext"
+)
 
 // place of an expression.
 type place struct {
@@ -32,7 +36,7 @@ func (r *reader) walk(all []token, at place) {
 }
 
 func (r *reader) listed(inner []token) {
-	goesOn := len(inner) > 0 && inner[len(inner)-1].text == cutMark
+	goesOn := len(inner) > 0 && inner[len(inner)-1].text == sqltext.CutMark
 	if goesOn || len(split(inner, ",")) >= listLeast {
 		r.add(longList)
 	}

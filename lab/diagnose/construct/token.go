@@ -18,9 +18,6 @@ type token struct {
 
 func (t token) group() bool { return t.text == "(" || t.text == "[" }
 
-// cutMark ends a text that was cut.
-const cutMark = "…"
-
 // read the tokens of a text. What a cut left open is closed; cut says that the text does not end there.
 func read(sql string) (all []token, cut bool) {
 	open, marks := [][]token{nil}, []string{""}
@@ -34,10 +31,10 @@ func read(sql string) (all []token, cut bool) {
 	for p := range sqltext.Parts(sql, false) {
 		switch {
 		case p.Kind == sqltext.Blank || p.Kind == sqltext.Comment:
-		case p.Kind == sqltext.Name && p.Text == cutMark:
-			add(token{text: cutMark})
+		case p.Kind == sqltext.Name && p.Text == sqltext.CutMark:
+			add(token{text: sqltext.CutMark})
 		case p.Kind == sqltext.Name:
-			add(named(strings.TrimSuffix(p.Text, cutMark)))
+			add(named(strings.TrimSuffix(p.Text, sqltext.CutMark)))
 		case p.Kind != sqltext.Symbol:
 			add(token{text: p.Text, value: true})
 		case p.Text == "(" || p.Text == "[":
@@ -52,7 +49,7 @@ func read(sql string) (all []token, cut bool) {
 			}
 		}
 	}
-	cut = len(open) > 1 || strings.HasSuffix(strings.TrimRight(sql, " ;"), cutMark)
+	cut = len(open) > 1 || strings.HasSuffix(strings.TrimRight(sql, " ;"), sqltext.CutMark)
 	for len(open) > 1 {
 		leave()
 	}
