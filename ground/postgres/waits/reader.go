@@ -33,10 +33,10 @@ const (
 const (
 	// few sessions are active if they are less than this part of those connected: a query for each is then cheaper.
 	few = 4
-	// queryMost characters of a statement are kept.
-	queryMost = 400
-	// queryBytes of it are asked for (sessions.sql).
-	queryBytes = 600
+	// queryMost characters of a statement are kept: many programs list so many columns that FROM and WHERE come late.
+	queryMost = 1000
+	// queryBytes of it are asked for (sessions.sql); by default servers keep no more.
+	queryBytes = 1023
 	// textsMost different texts are remembered between two readings.
 	textsMost = 1000
 )

@@ -4,7 +4,7 @@
 -- statement is cut by bytes: left() would count its characters.
 SELECT a.pid, a.application_name,
     CASE WHEN a.application_name = '' THEN pg_get_userbyid(a.usesysid)::text END, a.state,
-    a.wait_event_type, a.wait_event, substr(textsend(a.query), 1, 600),
+    a.wait_event_type, a.wait_event, substr(textsend(a.query), 1, 1023),
     a.state_change, a.xact_start, clock_timestamp(), a.usesysid, a.datid
 FROM pg_stat_get_activity(NULL) AS a
 WHERE a.backend_type = 'client backend' AND a.state IN ('active', 'fastpath function call', 'idle in transaction',
