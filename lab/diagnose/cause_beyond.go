@@ -127,10 +127,12 @@ var beyondItsRows = cause{
 	},
 }
 
-// narrowed says that a setting of those who send a statement keeps the planner from a usual way.
+// narrowed says that a setting which holds for a statement keeps the planner from a usual way for it.
 func (m *measured) narrowed(text string) bool {
 	return m.settings != nil && slices.ContainsFunc(m.settings.Differ, func(s Setting) bool {
-		return s.narrows() && s.table == "" && s.holds(m.roleOf(text))
+		return s.narrows() && s.table == "" && slices.ContainsFunc(m.sampledAs(text), func(sampled string) bool {
+			return m.affects(s, sampled)
+		})
 	})
 }
 

@@ -202,6 +202,26 @@ func TestJoinLimits(t *testing.T) {
 	}
 }
 
+// A statement that works beyond its rows is named, unless a setting can be why: not by one that does nothing to it.
+func TestBeyondItsRows_BesideASetting(t *testing.T) {
+	of := func(joins int, setting string) *measured {
+		text := "SELECT count(*) FROM a" + strings.Repeat(" JOIN a USING (id)", joins)
+		return plant(together(setFor(setting), counts(nil, called(text, 100, 95, func(l *statement.Account) {
+			l.Tables = []string{"public.a"}
+		}))), nil, by(7, 0, active(1, "", text)), active(9, "", "SELECT * FROM t WHERE id = 1"))
+	}
+	for _, c := range []judged{
+		{"JoinLimitOfThreeTables", beyondItsRows.name, "", "", of(2, "join_collapse_limit=1")},
+		{"JoinLimitOfTwoTables", beyondItsRows.name, "far longer than the rows", Problem,
+			of(1, "join_collapse_limit=1")},
+		{"NoHashJoin", beyondItsRows.name, "", "", of(1, "enable_hashjoin=off")},
+		{"NoHashJoinOfOneTable", beyondItsRows.name, "far longer than the rows", Problem,
+			of(0, "enable_hashjoin=off")},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.check(t) })
+	}
+}
+
 // A setting that a session gives itself is known where its SET was sampled.
 func TestSettings_OfASession(t *testing.T) {
 	text := "SELECT count(*) FROM a JOIN b USING (id) JOIN c USING (id)"
