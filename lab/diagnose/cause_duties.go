@@ -154,9 +154,12 @@ var statementsWithoutWork = cause{
 	},
 }
 
-// namesSavepoints says that they have a finding of their own, as those do that write.
+// namesSavepoints says that they have a finding of their own, as those do that write: whenever it is asked, whatever
+// problems explain by then.
 func (m *measured) namesSavepoints() bool {
-	f, _ := savepoints.find(m)
+	unexplained := *m
+	unexplained.explained, unexplained.explainedLog = nil, nil
+	f, _ := savepoints.find(&unexplained)
 	return f != nil && priceOf(*f) >= noteFrom.Value
 }
 

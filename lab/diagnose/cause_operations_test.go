@@ -109,6 +109,33 @@ func sends(calls map[string]float64) func(*measured) {
 var commits = figures{counters.Databases: {"shop": {"xact_commit": 3000, "xact_rollback": 0}},
 	counters.WAL: {"all": {"wal_sync": 3000, "wal_sync_time": 3000}}}
 
+// What other causes ask of a cause is the same before its turn and after it, when its statements are explained.
+func TestCauses_AnswerOthersWheneverTheyAsk(t *testing.T) {
+	function, report := "SELECT sync($1)", "SELECT count(DISTINCT note) FROM orders WHERE day > 7"
+	sessions := []waits.Session{by(7, 4600*time.Microsecond, active(1, "", report)), active(2, "", "SAVEPOINT s")}
+	for pid := range 60 { // beside so many a savepoint alone takes less than a note
+		sessions = append(sessions, active(10+pid, "", function))
+	}
+	m := plant(together(setFor("statement_timeout=5"), counts(nil, called(function, 1000, 9,
+		func(l *statement.Account) { l.Own = []statement.Own{{Name: "public.sync", Catches: true}} }))),
+		figures{counters.Numbers: {"all": {"next": 1_000_000}},
+			counters.Databases: {"shop": {"xact_commit": 1000, "xact_rollback": 2000}}}, sessions...)
+	limited, _ := endedByLimit.find(m)
+	if limited == nil || !m.namesSavepoints() {
+		t.Fatalf("the limit is %+v, savepoints are named: %v", limited, m.namesSavepoints())
+	}
+	for text := range m.book.texts() {
+		m.explain([]string{text}, true)
+	}
+	later, _ := endedByLimit.find(m)
+	if later == nil || *later.Price != *limited.Price || later.grave != limited.grave {
+		t.Errorf("the limit was %+v and is %+v", limited, later)
+	}
+	if !m.namesSavepoints() {
+		t.Error("savepoints are not named any more")
+	}
+}
+
 // What a program sends beside its work is named by its kinds, and not where it is as usual.
 func TestStatementsWithoutWork(t *testing.T) {
 	find := "SELECT name FROM items WHERE id = $1"
