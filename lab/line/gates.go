@@ -21,36 +21,32 @@ type leastUsers struct {
 const gateExample = `such as "users < 500", or "plimsoll+lean: users < 500"`
 
 // parseGates reads what fails a search.
-func parseGates(texts, configurations []string) (all []leastUsers, err error) {
-	for _, text := range texts {
-		wrong := func(at int, says, hint string) error {
-			return gate.Usage(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
-		}
-		g, rest, from := leastUsers{}, text, 0
+func parseGates(texts, configurations []string) ([]leastUsers, error) {
+	return gate.ReadAll(texts, func(text string, wrong gate.Wrong) (g leastUsers, err error) {
+		rest, from := text, 0
 		if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
 			g.configuration = strings.TrimSpace(text[:colon])
 			rest, from = text[colon+1:], colon+1
 			if g.configuration == "" || !slices.Contains(configurations, g.configuration) {
-				return nil, wrong(0, fmt.Sprintf("no configuration %q", g.configuration),
+				return g, wrong(0, fmt.Sprintf("no configuration %q", g.configuration),
 					human.NearestHint(g.configuration, configurations, gateExample))
 			}
 		}
 		words := strings.Fields(strings.Replace(rest, "<", " < ", 1))
 		switch {
 		case len(words) == 0 || words[0] != "users":
-			return nil, wrong(from+len(rest)-len(strings.TrimLeft(rest, " ")), "a search for the load line finds users",
+			return g, wrong(from+len(rest)-len(strings.TrimLeft(rest, " ")), "a search for the load line finds users",
 				gateExample+"; figures of operations are gates of 'plimsoll run'")
 		case len(words) != 3 || words[1] != "<":
-			return nil, wrong(from, "it takes users < NUMBER", gateExample)
+			return g, wrong(from, "it takes users < NUMBER", gateExample)
 		}
 		if g.least, err = strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(words[2])); err != nil ||
 			g.least < 1 {
-			return nil, wrong(strings.LastIndex(text, words[2]), "users takes a whole number, not "+words[2],
+			return g, wrong(strings.LastIndex(text, words[2]), "users takes a whole number, not "+words[2],
 				gateExample)
 		}
-		all = append(all, g)
-	}
-	return all, nil
+		return g, nil
+	})
 }
 
 // lines of a search, by configuration.

@@ -34,6 +34,17 @@ func TestGates_WantTheWholeInterval(t *testing.T) {
 	}
 }
 
+// The character of a mistake is one that a person counts, whatever the letters.
+func TestGates_NameTheCharacter(t *testing.T) {
+	for text, want := range map[string]string{"slow: users < many": "character 15: users takes",
+		"узел: users < many": "character 15: users takes", "узел: ops < 5": "character 7: a search"} {
+		if _, err := parseGates([]string{text}, []string{"slow", "узел"}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // lacks reports which parts a summary does not have.
 func lacks(t *testing.T, what, text string, parts ...string) {
 	t.Helper()

@@ -33,16 +33,24 @@ func Usage(err error) error {
 	return problem.New(problem.Usage, fmt.Errorf("--fail-if %w", err), hint)
 }
 
-// ParseAll reads the gates of a command line.
-func ParseAll(texts, operations []string) (all []Gate, err error) {
+// Wrong makes a mistake at a byte of a gate's text.
+type Wrong func(at int, says, hint string) error
+
+// ReadAll reads the gates of a command line, each by the same function.
+func ReadAll[G any](texts []string, read func(text string, wrong Wrong) (G, error)) (all []G, err error) {
 	for _, text := range texts {
-		g, err := Parse(text, operations)
+		g, err := read(text, (&reader{text: text}).wrong)
 		if err != nil {
 			return nil, Usage(err)
 		}
 		all = append(all, g)
 	}
 	return all, nil
+}
+
+// ParseAll reads the gates of a run.
+func ParseAll(texts, operations []string) ([]Gate, error) {
+	return ReadAll(texts, func(text string, _ Wrong) (Gate, error) { return Parse(text, operations) })
 }
 
 // figureNames are what a gate can begin with, for suggestions; any other percentile may be written too.

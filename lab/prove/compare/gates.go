@@ -31,13 +31,9 @@ const gateExample = `such as "worse", "latency_ms_p95: worse", "goods_sale.post:
 	`"not better"`
 
 // parseGates reads what fails a comparison: [[OPERATION:] METRIC:] VERDICT. Operations are known from the runs alone.
-func parseGates(texts []string) (all []badVerdict, err error) {
-	for _, text := range texts {
-		wrong := func(at int, says, hint string) error {
-			return gate.Usage(&gate.Mistake{Text: text, At: at + 1, Says: says, Hint: hint})
-		}
-		g := badVerdict{text: text}
-		rest := text
+func parseGates(texts []string) ([]badVerdict, error) {
+	return gate.ReadAll(texts, func(text string, wrong gate.Wrong) (badVerdict, error) {
+		g, rest := badVerdict{text: text}, text
 		if colon := strings.LastIndexByte(rest, ':'); colon >= 0 {
 			before := rest[:colon]
 			rest = rest[colon+1:]
@@ -46,18 +42,17 @@ func parseGates(texts []string) (all []badVerdict, err error) {
 			}
 			g.metric = strings.TrimSpace(before[colon+1:])
 			if !slices.Contains(MetricNames(), g.metric) {
-				return nil, wrong(colon+1, fmt.Sprintf("no metric %q", g.metric), human.NearestHint(g.metric,
+				return g, wrong(colon+1, fmt.Sprintf("no metric %q", g.metric), human.NearestHint(g.metric,
 					MetricNames(), "there are "+strings.Join(MetricNames(), ", ")))
 			}
 		}
 		known := []string{ifWorse, ifNotBetter, ifNotEqual}
 		if g.bad = strings.Join(strings.Fields(rest), " "); !slices.Contains(known, g.bad) {
-			return nil, wrong(len(text)-len(strings.TrimLeft(rest, " ")), fmt.Sprintf("%q is none of %s", g.bad,
+			return g, wrong(len(text)-len(strings.TrimLeft(rest, " ")), fmt.Sprintf("%q is none of %s", g.bad,
 				strings.Join(known, ", ")), human.NearestHint(g.bad, known, gateExample))
 		}
-		all = append(all, g)
-	}
-	return all, nil
+		return g, nil
+	})
 }
 
 // judgeGates of each further side.
