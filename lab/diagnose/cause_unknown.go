@@ -9,6 +9,7 @@ import (
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/diagnose/event"
+	"plimsoll/lab/diagnose/statement"
 )
 
 // NoReason is the finding that says for which part of the time none was found. It is a note: a healthy server spends
@@ -161,9 +162,14 @@ func (b bare) says(m *measured) (lines []string) {
 func (m *measured) tries(b bare) []string {
 	switch {
 	case b.class == waits.Running:
-		return []string{"EXPLAIN (ANALYZE, BUFFERS) the statement above: how many rows and pages for each row that " +
-			"it " +
+		all := []string{"EXPLAIN (ANALYZE, BUFFERS) the statement above: how many rows and pages for each row that it " +
 			"returns?", "perf top -p PID    on the server's machine: which function of the server takes the processor?"}
+		for _, lacks := range m.inside.Missing {
+			if lacks.Name == statement.Counters {
+				all = append(all, "let the server count statements, and diagnose again. Now it does not: "+lacks.Why)
+			}
+		}
+		return all
 	case b.class == waits.WAL:
 		return []string{"pg_test_fsync -s 2    on the disk of pg_wal: is the flush as quick as the disk can?"}
 	case b.class == waits.Client && len(b.events) > 0:

@@ -70,7 +70,8 @@ func (w *watch) ofOperations(all *measured, delta *counters.Delta) (found []Oper
 	for _, name := range slices.Sorted(maps.Keys(w.operations)) {
 		b := w.operations[name]
 		m := *all
-		m.book, m.explained, m.delta, m.covered, m.byMatch = b, nil, delta, covered{}, nil
+		m.book, m.delta, m.covered, m.byMatch = b, delta, covered{}, nil
+		m.explained, m.explainedLog, m.repeated = nil, nil, nil
 		m.ledger = b.ledger(all.splitLike(b), all.ledger.Processor)
 		m.stories = b.sortedStories()
 		o := Operation{ID: name, Ledger: m.ledger}
