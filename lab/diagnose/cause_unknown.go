@@ -163,7 +163,8 @@ func (m *measured) tries(b bare) []string {
 	switch {
 	case b.class == waits.Running:
 		all := []string{"EXPLAIN (ANALYZE, BUFFERS) the statement above: how many rows and pages for each row that " +
-			"it returns?", "perf top -p PID    on the server's machine: which function of the server takes the processor?"}
+			"it returns?",
+			"perf top -p PID    on the server's machine: which function of the server takes the processor?"}
 		for _, lacks := range m.inside.Missing {
 			if lacks.Name == statement.Counters {
 				all = append(all, "let the server count statements, and diagnose again. Now it does not: "+lacks.Why)
