@@ -16,7 +16,7 @@ type Census struct {
 	AllAllowed int // max_connections
 	Remote     int // of clients on other machines
 	Port       int // of the server
-	// From where clients of other machines are connected, as ADDRESS PORT.
+	// From where clients of other machines are connected that work, or have just worked, as ADDRESS PORT.
 	From []string
 	// Own are those of this database.
 	Own      []int

@@ -1,6 +1,7 @@
--- All of the server's client processes, how many of them are idle, how many belong to clients of other machines, which
--- are of this database, and how many of the idle ones began to idle a moment ago; the server's other processes; and
--- who has how many of the client processes, with the age of the oldest transaction.
+-- All of the server's client processes, how many of them are idle, how many belong to clients of other machines, where
+-- those of them are that work or have just worked (others may be on another network), which are of this database, and
+-- how many of the idle ones began to idle a moment ago; the server's other processes; and who has how many of the client
+-- processes, with the age of the oldest transaction.
 WITH a AS MATERIALIZED (
     SELECT pid, datname, usename, application_name, client_addr, client_port, backend_type, state, state_change,
         wait_event_type, wait_event,
@@ -13,7 +14,8 @@ SELECT coalesce(array_agg(pid), '{}'), count(*)::int, count(*) FILTER (WHERE sta
     current_setting('max_connections')::int,
     count(*) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1'))::int,
     coalesce(array_agg(host(client_addr) || ' ' || client_port) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR
-        client_addr = '::1')), '{}'), current_setting('port')::int,
+        client_addr = '::1') AND (state <> 'idle' OR clock_timestamp() - state_change < '2s')), '{}'),
+    current_setting('port')::int,
     coalesce(array_agg(pid) FILTER (WHERE datname = current_database()), '{}'), current_database(),
     count(*) FILTER (WHERE state = 'idle' AND clock_timestamp() - state_change < '100ms')::int,
     coalesce((SELECT jsonb_agg(jsonb_build_object('pid', pid, 'kind', backend_type, 'database', coalesce(datname, ''),

@@ -38,11 +38,22 @@ func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 	const slow = 2 * time.Millisecond
 	b := site.Bench{Serve: sitetest.Program(t), Engine: clustertest.Engine(),
 		Clusters: cluster.Open(clustertest.State(t))}
-	o := newOffice(b, slow)
+	o := newOffice(b, 0, slow)
 	o.scale = fill.ScaleMin
 	atEnd := ended(t)
 	if err := o.begin(t.Context(), atEnd); err != nil {
 		t.Fatal(err)
+	}
+	// Most connections are those of others, who are near and have nothing to do.
+	for range 2 {
+		near, err := o.copy(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		others := arrangement{users: 8, network: o.networks[0]}
+		if _, err := newDesk(t.Context(), b, near, others, atEnd); err != nil {
+			t.Fatal(err)
+		}
 	}
 	dsn, err := o.copy(t.Context())
 	if err != nil {
