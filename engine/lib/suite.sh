@@ -48,7 +48,7 @@ prepare_suite() {
 # suite_prefix prints where the tests' installation is.
 suite_prefix() { echo "$SUITE/tree/tmp_install$SUITE/tree/prefix"; }
 
-# install_extensions: the long tests ask our extension what sessions hold.
+# install_extensions: the long tests ask our extension what sessions hold; others load all of them.
 install_extensions() {
 	local name
 	for name in $(extensions); do
@@ -91,6 +91,7 @@ suite_installs() {
 # install_settings puts the settings of the runs where the server's user can read them.
 install_settings() {
 	install -m 644 "$ENGINE/test/everything_on.conf" "$SUITE/on.conf"
+	install -m 644 "$ENGINE/test/extensions_loaded.conf" "$SUITE/loaded.conf"
 	cat "$ENGINE/test/everything_on.conf" "$ENGINE/test/caches_discarded.conf" >"$SUITE/discard.conf"
 }
 

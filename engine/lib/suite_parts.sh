@@ -5,6 +5,8 @@
 #   temp                                                 our module plimsoll_temp
 #   discard/*                                            each test of that module, with all caches discarded at every
 #                                                        chance
+#   loaded/*                                             PostgreSQL's own, with the libraries of our extensions loaded
+#                                                        (test/extensions_loaded.conf)
 #   fuzz/catalogs fuzz/files                             random sessions, off against on
 #   fuzz/parallel                                        the same with parallel plans wherever there may be any
 #   fuzz/matrix                                          tables on their way to the catalogs, case by case
@@ -12,9 +14,10 @@
 #   fuzz/soak                                            100 active sessions for a quarter of an hour
 #   fuzz/mchar                                           random values and patterns of LIKE, under sanitizers
 #
-# SETTINGS is off, on (test/everything_on.conf) or, of the last two, what they bring along.
+# SETTINGS is off, on (test/everything_on.conf) or, of the last three, what they bring along.
 
-PART_NAMES=(regress isolation recovery subscription plpgsql contrib bin modules temp discard fuzz)
+PART_NAMES=(regress isolation recovery subscription plpgsql contrib bin modules temp discard loaded fuzz)
+CORE_NAMES=(regress isolation recovery subscription plpgsql)
 OUR_MODULE=src/test/modules/plimsoll_temp
 
 # How long fuzz/catalogs goes on; fuzz/files and others take a quarter of it.
@@ -49,12 +52,13 @@ chosen_parts() {
 
 all_parts() {
 	local name
-	for name in regress isolation recovery subscription plpgsql; do part_settings "$1" "$name"; done
+	for name in "${CORE_NAMES[@]}"; do part_settings "$1" "$name"; done
 	for name in $(folders contrib) $(folders bin) $(folders modules); do part_settings "$1" "$name"; done
 	[[ $1 == plimsoll* ]] || return 0
 	part_settings "$1" temp
 	# Servers without assertions do not know the setting.
 	[[ $1 != *-assert ]] || printf 'discard/%s\n' $(module_tests REGRESS) $(module_tests ISOLATION)
+	printf 'loaded/%s\n' "${CORE_NAMES[@]}"
 	printf 'fuzz/%s\n' catalogs parallel files matrix cancel soak mchar
 }
 
@@ -95,6 +99,7 @@ part_command() {
 			else
 				suite_make "$OUR_MODULE" discard REGRESS= ISOLATION="${name#*/}" TAP_TESTS=
 			fi ;;
+		loaded) install_extensions && suite_make "${PART_DIRS[${name#*/}]}" loaded ;;
 		contrib | bin | modules) suite_make "${PART_DIRS[$group]}/${name#*/}" "$settings" ;;
 		*) suite_make "${PART_DIRS[$name]}" "$settings" ;;
 	esac

@@ -337,9 +337,19 @@ func TestThePageOfClaimsAddsUp(t *testing.T) {
 			t.Errorf("%s has no verdict", c.ID)
 		}
 	}
-	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z ]+) \| *\d* *\| (\d+)`).FindAllStringSubmatch(page, -1) {
+	measured := map[string]int{}
+	_, byTheseRules, _ := strings.Cut(page, "have run by these\nrules**")
+	byTheseRules, _, _ = strings.Cut(byTheseRules, "The verdicts of all other claims")
+	for _, row := range rows.FindAllStringSubmatch(byTheseRules, -1) {
+		measured[word.FindStringSubmatch(row[2])[1]]++
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z ]+) \| *\d* *\| (\d+)[^|]*\| *(\d*) *\|`).FindAllStringSubmatch(
+		page, -1) {
 		if n := strconv.Itoa(tally[row[1]]); n != row[2] {
 			t.Errorf("the tally has %s %s, its table %s", row[2], row[1], n)
+		}
+		if n := strconv.Itoa(measured[row[1]]); row[3] != "" && n != row[3] {
+			t.Errorf("of %s the tally has %s measured, the table %s", row[1], row[3], n)
 		}
 	}
 	mended := page[strings.Index(page, "| claim | was | is |"):]

@@ -1,4 +1,5 @@
-Nineteen incidents of statements, applications and schema changes. Their author knew nothing of the diagnosis.
+Nineteen incidents of statements, applications and schema changes. Their author knew nothing of the diagnosis. Played
+once, unseen, on 2026-11-30.
 
 -- fault count-to-know-whether-any
 -- does: before each sale a program counts the complaints of a branch, to know whether there are any
