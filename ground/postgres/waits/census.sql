@@ -1,7 +1,7 @@
 -- All of the server's client processes, how many of them are idle, how many belong to clients of other machines, where
 -- those of them are that work or have just worked (others may be on another network), which are of this database, and
--- how many of the idle ones began to idle a moment ago; the server's other processes; and who has how many of the client
--- processes, with the age of the oldest transaction.
+-- how many of the idle ones began to idle a moment ago; the server's other processes; and who has how many of the
+-- client processes, with the age of the oldest transaction.
 WITH a AS MATERIALIZED (
     SELECT pid, datname, usename, application_name, client_addr, client_port, backend_type, state, state_change,
         wait_event_type, wait_event,

@@ -343,8 +343,8 @@ func TestThePageOfClaimsAddsUp(t *testing.T) {
 	for _, row := range rows.FindAllStringSubmatch(byTheseRules, -1) {
 		measured[word.FindStringSubmatch(row[2])[1]]++
 	}
-	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z ]+) \| *\d* *\| (\d+)[^|]*\| *(\d*) *\|`).FindAllStringSubmatch(
-		page, -1) {
+	tallied := regexp.MustCompile(`(?m)^\| ([a-z ]+) \| *\d* *\| (\d+)[^|]*\| *(\d*) *\|`)
+	for _, row := range tallied.FindAllStringSubmatch(page, -1) {
 		if n := strconv.Itoa(tally[row[1]]); n != row[2] {
 			t.Errorf("the tally has %s %s, its table %s", row[2], row[1], n)
 		}
