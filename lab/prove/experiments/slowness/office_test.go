@@ -50,7 +50,7 @@ func TestDesk_InANetworkOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		others := arrangement{users: 8, network: o.networks[0]}
+		others := arrangement{users: 3, network: o.networks[0]}
 		if _, err := newDesk(t.Context(), b, near, others, atEnd); err != nil {
 			t.Fatal(err)
 		}
