@@ -136,7 +136,7 @@ analyzes(const VacuumStmt *statement)
 	return false;
 }
 
-/* What the user has analyzed needs no second time. */
+/* What the user has analyzed needs no second time. A table that somebody has locked was skipped, or is his by now. */
 static void
 after_analyze(const VacuumStmt *statement)
 {
@@ -149,11 +149,13 @@ after_analyze(const VacuumStmt *statement)
 	foreach(cell, statement->rels)
 	{
 		VacuumRelation *named = (VacuumRelation *) lfirst(cell);
-		Relation	table = named->relation == NULL ? NULL :
-			relation_openrv_extended(named->relation, AccessShareLock, true);
+		Relation	table;
+		Oid			relid = named->relation == NULL ? InvalidOid :
+			RangeVarGetRelidExtended(named->relation, AccessShareLock, RVR_MISSING_OK | RVR_SKIP_LOCKED, NULL, NULL);
 
-		if (table == NULL)
+		if (!OidIsValid(relid))
 			continue;
+		table = relation_open(relid, NoLock);
 		if (named->va_cols == NIL)
 			oa_history_analyzed(RelationGetRelid(table), Max(table->rd_rel->reltuples, 0));
 		relation_close(table, AccessShareLock);
