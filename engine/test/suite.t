@@ -70,6 +70,10 @@ is(played(), 'isolation isolation:on recovery:on', '... and what has passed does
 unlike($err, qr/compile/, '... nor is anything compiled');
 like($out, qr/^regress:off +passed/m, '... but is in the table');
 
+($code, $out, $err) = suite(qw(loaded/regress));
+is($code, 0, 'a suite with our extensions loaded') or diag $err;
+is(played(), 'regress:loaded', '... has their libraries in its settings');
+
 ($code, $out) = suite(qw(--list contrib/first subscription:off));
 is($code, 0, 'a list');
 is(played(), '', '... runs nothing');

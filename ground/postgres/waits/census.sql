@@ -8,13 +8,14 @@ WITH a AS MATERIALIZED (
         CASE WHEN backend_type = 'autovacuum worker' THEN left(query, 200) END AS query, xact_start
     FROM pg_stat_activity WHERE pid <> pg_backend_pid()
 ), c AS (
-    SELECT * FROM a WHERE backend_type = 'client backend' AND application_name <> $1
+    SELECT *, NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1') AS remote
+    FROM a WHERE backend_type = 'client backend' AND application_name <> $1
 )
 SELECT coalesce(array_agg(pid), '{}'), count(*)::int, count(*) FILTER (WHERE state = 'idle')::int,
     current_setting('max_connections')::int,
-    count(*) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR client_addr = '::1'))::int,
-    coalesce(array_agg(host(client_addr) || ' ' || client_port) FILTER (WHERE NOT (client_addr <<= '127.0.0.0/8' OR
-        client_addr = '::1') AND (state <> 'idle' OR clock_timestamp() - state_change < '2s')), '{}'),
+    count(*) FILTER (WHERE remote)::int,
+    coalesce(array_agg(host(client_addr) || ' ' || client_port) FILTER (WHERE remote AND
+        (state <> 'idle' OR clock_timestamp() - state_change < '2s')), '{}'),
     current_setting('port')::int,
     coalesce(array_agg(pid) FILTER (WHERE datname = current_database()), '{}'), current_database(),
     count(*) FILTER (WHERE state = 'idle' AND clock_timestamp() - state_change < '100ms')::int,
