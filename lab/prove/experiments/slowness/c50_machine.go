@@ -73,17 +73,11 @@ func networkAndTopology(b site.Bench, _ *site.Site) trial.Trial {
 		trial.Say("the diagnosis names (1: yes, 0: no) the network %s as found and %s when mended, the topology %s "+
 			"and %s", at(asFound, networkNamed), at(networkMended, networkNamed), at(networkMended, topologyNamed),
 			at(allMended, topologyNamed))}
-	named := func(side, series string) trial.Criterion {
-		return trial.Criterion{Of: at(side, series), Confirm: trial.AtLeast(1), Refute: trial.Below(1)}
-	}
-	silent := func(side, series string) trial.Criterion {
-		return trial.Criterion{Of: at(side, series), Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)}
-	}
 	rules := trial.Rules{
 		Requires: []trial.Criterion{site.TurnsOf(part.Turn, least),
 			{Of: trip, Confirm: trial.AtLeast(tripLeast * ms(officeDelay)), Unless: "the delay is not there"}},
-		Direction: []trial.Criterion{named(asFound, networkNamed), named(networkMended, topologyNamed),
-			silent(networkMended, networkNamed), silent(allMended, topologyNamed),
+		Direction: []trial.Criterion{isNamed(at(asFound, networkNamed)), isNamed(at(networkMended, topologyNamed)),
+			isNotNamed(at(networkMended, networkNamed)), isNotNamed(at(allMended, topologyNamed)),
 			{Of: parity, Confirm: trial.Within(1/parityMargin, parityMargin),
 				Refute: trial.Outside(1/parityMargin, parityMargin), Unless: "no parity"}},
 		Situation: append(site.WithRoom(trial.At(asFound, busyCores)),

@@ -82,10 +82,10 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 	slower := trial.Ratio{Of: trial.At(oneThread, documentTime), To: trial.At(manyThreads, documentTime)}
 	forms := trial.Ratio{Of: trial.At(oneThread, formTime), To: trial.At(manyThreads, formTime)}
 	busy := trial.Every{Of: trial.At(oneThread, busyCores), Unit: "%"}
-	isNamed := trial.Every{Of: trial.At(oneThread, named)}
+	tells := trial.Every{Of: trial.At(oneThread, named)}
 	part.Measured = []trial.Phrase{trial.Say("documents take %s and forms %s where the application server has one "+
 		"thread; all cores together are then busy %s; 'plimsoll diagnose' names it (1: yes, 0: no): %s", slower, forms,
-		busy, isNamed)}
+		busy, tells)}
 	return trial.Trial{
 		Text: fmt.Sprintf("%d users post documents while %d keep the data of their forms, on an application server of "+
 			"one thread and on one of several", coreWriters, formUsers),
@@ -93,7 +93,7 @@ func filledCore(b site.Bench, _ *site.Site) trial.Trial {
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, least)}, Direction: []trial.Criterion{
 			{Of: slower, Confirm: trial.AtLeast(slowerBy), Refute: trial.Below(notSlower)},
 			{Of: busy, Confirm: trial.AtMost(looksIdle), Unless: "the machine is full, and not only one core"},
-			{Of: isNamed, Confirm: trial.AtLeast(1), Refute: trial.Below(1)},
+			isNamed(tells),
 		}, Situation: []trial.Condition{
 			{Of: trial.Every{Of: trial.At(oneThread, processors), As: processors}, Report: "24",
 				Met: trial.AtLeast(manyCores)},

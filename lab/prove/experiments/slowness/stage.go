@@ -91,6 +91,16 @@ func flag(holds bool) float64 {
 	return 0
 }
 
+// The claims are about the slow system. That our diagnosis names what makes it slow is required to confirm them; where
+// it does not, nothing is refuted.
+func isNamed(flagged trial.Quantity) trial.Criterion {
+	return trial.Criterion{Of: flagged, Confirm: trial.AtLeast(1), Unless: "the diagnosis does not name it"}
+}
+
+func isNotNamed(flagged trial.Quantity) trial.Criterion {
+	return trial.Criterion{Of: flagged, Confirm: trial.AtMost(0), Unless: "the diagnosis names what is not there"}
+}
+
 // hasFinding says whether there is a finding of this name, problem or note.
 func hasFinding(d *diagnose.Diagnosis, name string) bool {
 	for _, f := range d.Findings {
