@@ -9,6 +9,7 @@ import (
 	"plimsoll/ground/postgres/counters"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/diagnose/plan"
+	"plimsoll/lab/diagnose/statement"
 )
 
 // said is what a server's diagnosis says, besides its findings.
@@ -106,6 +107,41 @@ func TestNoReason_IsToldWithFigures(t *testing.T) {
 	_, _, findings := said(plant(nil, nil, active(1, "Extension:Extension", "SELECT * FROM far")))
 	if len(findings) == 0 || findings[0].Name != ofExtensions.name || findings[0].Level != Problem {
 		t.Errorf("findings %+v, want the extension", findings)
+	}
+}
+
+// Where statements are not counted, that is what to do first.
+func TestNoReason_AsksToCountStatements(t *testing.T) {
+	for why, want := range map[string]bool{"": false, "pg_stat_statements is not installed": true} {
+		_, _, findings := said(plant(func(m *measured) {
+			if why != "" {
+				m.inside.Missing = []statement.Missing{{Name: statement.Counters, Why: why}}
+			}
+		}, nil, active(1, "", "SELECT sum(x) FROM big WHERE f(x) = 1")))
+		next := ""
+		if len(findings) > 0 {
+			next = strings.Join(findings[len(findings)-1].Next, "\n")
+		}
+		if strings.Contains(next, "let the server count statements") != want || !strings.Contains(next, why) {
+			t.Errorf("%q is missing: next %q", why, next)
+		}
+	}
+}
+
+// An operation is judged by its own sessions, whatever has been found for all of them before.
+func TestOperations_AreJudgedByThemselves(t *testing.T) {
+	all := plant(nil, nil, longer(active(1, "", "SELECT 1 FROM a JOIN b ON a.x < b.x")))
+	_, _, found := said(all)
+	found = slices.DeleteFunc(found, func(f Finding) bool { return f.Name != longStatements.name })
+	for text := range all.book.texts() {
+		all.explain([]string{text}, true)
+		all.addRepeated([]string{text})
+	}
+	w := &watch{operations: map[string]*book{"sale.post": all.book}}
+	operations := w.ofOperations(all, all.delta)
+	if len(found) != 1 || len(operations) != 1 || !slices.ContainsFunc(operations[0].Findings,
+		func(f Finding) bool { return f.Name == longStatements.name && *f.Price == *found[0].Price }) {
+		t.Errorf("of all %+v, of the operation %+v", found, operations)
 	}
 }
 
