@@ -279,6 +279,7 @@ func TestKnownSettings(t *testing.T) {
 		{"effective_cache_size", "8MB", "524288", joined, true},
 		{"effective_cache_size", "524288", "524288", joined, false},
 		{"plan_cache_mode", "force_generic_plan", "auto", joined, true},
+		{"plan_cache_mode", "force_custom_plan", "auto", joined, false},
 		{"wal_consistency_checking", "heap", "", "UPDATE t SET n = 1", true},
 		{"wal_consistency_checking", "heap", "", joined, false}, {"jit", "off", "on", joined, false},
 		{"from_collapse_limit", "1", "8", "SELECT * FROM (SELECT * FROM a) x, b", true},

@@ -12,6 +12,9 @@ import (
 
 const noSettings = "the settings of roles, databases and tables could not be read"
 
+// ofSession is what made its setting itself: a program that knows what it asks for, as long as that is quick.
+const ofSession = "a session"
+
 // timeOf is the share of the time in which sessions with a setting work.
 func (m *measured) timeOf(s Setting) float64 {
 	seconds := 0.0
@@ -35,7 +38,9 @@ var ownSettings = cause{
 	name:    "settings-differ",
 	healthy: "",
 	find: func(m *measured) (*Finding, string) {
-		return m.ofSettings(func(s Setting, _ string) bool { return !s.ordersJoins() })
+		return m.ofSettings(func(s Setting, sampled string) bool {
+			return !s.ordersJoins() && (s.Of != ofSession || m.costly(sampled))
+		})
 	},
 }
 
@@ -120,7 +125,7 @@ func (m *measured) setBySessions() (all []Setting) {
 			return
 		}
 		name := strings.ToLower(found[1])
-		all = append(all, Setting{Name: name, Value: found[2], Of: "a session", Says: saysOf(name, found[2]),
+		all = append(all, Setting{Name: name, Value: found[2], Of: ofSession, Says: saysOf(name, found[2]),
 			user: user, boot: m.settings.boot[name]})
 	}
 	for _, l := range slices.Concat(m.statements, m.inside.Others()) {

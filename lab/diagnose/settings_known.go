@@ -55,7 +55,7 @@ var knownSettings = map[string]knownSetting{
 	"cursor_tuple_fraction":      {says: "what part of a cursor's rows the planner expects to be fetched"},
 	"recursive_worktable_factor": {says: "how many rows the planner expects a recursion to have"},
 	"plan_cache_mode": {says: "whether prepared statements are planned for their values or once for all",
-		narrows: func(value, _ string) bool { return value != "auto" }},
+		narrows: func(value, _ string) bool { return value == "force_generic_plan" }},
 	"jit":            {says: "whether statements are compiled"},
 	"jit_above_cost": {says: "from what cost on statements are compiled", narrows: below(1000)},
 	"jit_inline_above_cost": {says: "from what cost on functions are compiled into statements",
