@@ -161,7 +161,7 @@ func TestMaintains_NamesTheCommandAndWhatLocksNobodyOut(t *testing.T) {
 		"VACUUM (VERBOSE) t":                            {"", ""},
 		"CREATE UNIQUE INDEX i ON t (a)":                {"CREATE INDEX", "CONCURRENTLY"},
 	} {
-		title, next := maintains(sql)
+		title, next := lockingOut(sql)
 		text := strings.Join(next, "\n")
 		if !strings.HasSuffix(title, want[0]) || !strings.Contains(text, want[1]) || want[1] == "" && text != "" {
 			t.Errorf("%s: %q, %q, want %q", sql, title, text, want)

@@ -13,16 +13,43 @@ import (
 // withLog is work and the log that it fills.
 var withLog = append(slices.Clone(work), waits.WAL, waits.Sleep)
 
+var maintains = func() func(string) bool {
+	verbs := begins("VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")
+	return func(sql string) bool { return verbs(sql) || makesIndex.MatchString(sql) }
+}()
+
+// tempTablesCounted: programs that keep intermediate results in temporary tables count and index them by themselves.
+var tempTablesCounted = cause{
+	name: "temp-tables-counted",
+	find: func(m *measured) (*Finding, string) {
+		u := m.uses(withLog, func(sql string) bool { return maintains(sql) && ofTempTable.MatchString(sql) })
+		if u.share == 0 {
+			return nil, ""
+		}
+		return &Finding{
+			Price: &u.share, Title: "Programs count and index their temporary tables before they read them",
+			there: true, explains: u.statements, toLog: true,
+			Mechanism: "Autovacuum does not see temporary tables: whoever wants statistics of one runs ANALYZE itself, " +
+				"each time that it is filled. For a few rows that costs more than a better plan saves.",
+			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share), u.largest)},
+			Excluded: []string{"it is no maintenance of tables that others read"},
+			Next: []string{"leave ANALYZE out where a table has a few rows or is read once",
+				"plimsoll prove C35    what statistics of temporary tables are worth, and what counts them for less"},
+		}, ""
+	},
+}
+
+// ofTempTable is what names one by the schema of temporary tables.
+var ofTempTable = regexp.MustCompile(`(?i)\bpg_temp(?:_\d+)?\s*\.`)
+
 // maintenance of tables and indexes during the load.
 var maintenance = cause{
 	name:    "maintenance",
-	healthy: "no client runs VACUUM, ANALYZE, REINDEX or CREATE INDEX during the load",
+	healthy: "no client runs VACUUM, ANALYZE, REINDEX or CREATE INDEX on tables that others read",
 	find: func(m *measured) (*Finding, string) {
-		u := m.uses(withLog, func(sql string) bool {
-			return begins("VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH")(sql) || makesIndex.MatchString(sql)
-		})
+		u := m.uses(withLog, func(sql string) bool { return maintains(sql) && !ofTempTable.MatchString(sql) })
 		behind := m.behindStatements(u.statements)
-		title, next := maintains(u.largest)
+		title, next := lockingOut(u.largest)
 		return &Finding{
 			Price: new(u.share + behind), Title: title, there: u.share+behind > 0,
 			explains: u.statements, toLog: true,
@@ -51,8 +78,8 @@ var exclusive = []struct {
 	{regexp.MustCompile(`(?i)^REINDEX\b`), "REINDEX", "REINDEX CONCURRENTLY lets others write meanwhile"},
 }
 
-// maintains says which command runs, and what does the same without locking others out.
-func maintains(sql string) (title string, next []string) {
+// lockingOut says which command runs, and what does the same without locking others out.
+func lockingOut(sql string) (title string, next []string) {
 	title = "Maintenance runs during the load"
 	concurrently := names(sql, "CONCURRENTLY")
 	for _, one := range exclusive {

@@ -120,6 +120,8 @@ func TestCauses(t *testing.T) {
 		{"Workers", "waiting-for-processes", plant(nil, nil, active(1, "IPC:ExecuteGather", "SELECT"), work)},
 		{"Sleep", "told-to-wait", plant(nil, nil, active(1, "Timeout:PgSleep", "SELECT pg_sleep(9)"), work)},
 		{"LargeResults", "large-results", plant(nil, nil, active(1, "Client:ClientWrite", "SELECT * FROM t"), work)},
+		{"TempTables", "temp-tables-counted", plant(nil, nil, active(1, "", "ANALYZE pg_temp.tt1"), active(2, "",
+			"ANALYZE pg_temp_12.tt2"), work)},
 		{"Vacuum", "maintenance", plant(nil, nil, active(1, "IO:DataFileRead", "VACUUM (FREEZE) t"), work)},
 		{"Backup", "backup", plant(nil, nil, active(1, "Client:ClientWrite", "COPY public.t (id) TO stdout"), work)},
 		{"StaleStatistics", "stale-statistics", plant(nil, grown(map[string]float64{"n_mod_since_analyze": 40_000,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"plimsoll/ground/human"
 	"plimsoll/lab/diagnose/plan"
 )
 
@@ -343,12 +344,11 @@ func (m *measured) loggedLocks() (lines []string) {
 		return nil
 	}
 	if w := m.log.LockWaits; w != nil && w.N > 0 {
-		lines = append(lines, fmt.Sprintf("the server's log has %d waits beyond deadlock_timeout, the longest %.1f s",
-			w.N,
-			w.LongestS))
+		lines = append(lines, fmt.Sprintf("the server's log has %s for longer than deadlock_timeout, the longest %.1f s",
+			human.Count(w.N, "wait"), w.LongestS))
 	}
 	if m.log.Deadlocks > 0 {
-		lines = append(lines, fmt.Sprintf("the server's log has %d deadlocks", m.log.Deadlocks))
+		lines = append(lines, "the server's log has "+human.Count(m.log.Deadlocks, "deadlock"))
 	}
 	return lines
 }
