@@ -29,8 +29,8 @@ var tempTablesCounted = cause{
 		return &Finding{
 			Price: &u.share, Title: "Programs count and index their temporary tables before they read them",
 			there: true, explains: u.statements, toLog: true,
-			Mechanism: "Autovacuum does not see temporary tables: whoever wants statistics of one runs ANALYZE itself, " +
-				"each time that it is filled. For a few rows that costs more than a better plan saves.",
+			Mechanism: "Autovacuum does not see temporary tables: whoever wants statistics of one runs ANALYZE " +
+				"itself, each time that it is filled. For a few rows that costs more than a better plan saves.",
 			Evidence: []string{fmt.Sprintf("%s of the time is spent on: %s", human.Percent(u.share), u.largest)},
 			Excluded: []string{"it is no maintenance of tables that others read"},
 			Next: []string{"leave ANALYZE out where a table has a few rows or is read once",

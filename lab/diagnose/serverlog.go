@@ -344,8 +344,8 @@ func (m *measured) loggedLocks() (lines []string) {
 		return nil
 	}
 	if w := m.log.LockWaits; w != nil && w.N > 0 {
-		lines = append(lines, fmt.Sprintf("the server's log has %s for longer than deadlock_timeout, the longest %.1f s",
-			human.Count(w.N, "wait"), w.LongestS))
+		lines = append(lines, fmt.Sprintf("the server's log has %s for longer than deadlock_timeout, the longest "+
+			"%.1f s", human.Count(w.N, "wait"), w.LongestS))
 	}
 	if m.log.Deadlocks > 0 {
 		lines = append(lines, "the server's log has "+human.Count(m.log.Deadlocks, "deadlock"))
