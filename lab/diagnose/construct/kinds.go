@@ -112,8 +112,8 @@ var constructs = [kinds]Construct{
 	windowSliding: {"a window with a sliding frame (%s OVER … ROWS BETWEEN …)", "each row adds one to its frame and " +
 		"takes one out; float8 cannot take out and reads each frame anew", "a smaller frame, or fewer rows in the " +
 		"subquery below", Costly},
-	windowAll: {"a window over all rows (OVER without PARTITION BY)", "all rows are sorted and kept for it",
-		"a condition below it, or the place of one row by counting those before it", Costly},
+	windowAll: {"a window over all rows (OVER without PARTITION BY)", "all rows are read and kept, before " +
+		"the first is returned", "a condition below it, or the place of one row by counting those before it", Costly},
 	derivedGroups: {"a subquery in FROM that groups all rows", "a condition outside reaches into it only by the " +
 		"columns of its GROUP BY", "join first and group what is left, or LATERAL with the condition inside", Costly},
 	namedTwice: {"a WITH query that is used more than once", "it is computed as a whole and kept: no condition " +
