@@ -196,6 +196,9 @@ func (m *measured) dutiesSampled(most *sent) (texts []string, by []Part) {
 			continue
 		}
 		for pair, seconds := range w.pairs {
+			if copiers[pair.application] {
+				continue // what it reads of the catalogs is its work
+			}
 			if pair.statement != others && m.dutyOf(pair.statement, most) != nil {
 				times.add(pair.statement, seconds)
 				who.add(pair.application, seconds)

@@ -140,6 +140,8 @@ func TestCauses_AnswerOthersWheneverTheyAsk(t *testing.T) {
 func TestStatementsWithoutWork(t *testing.T) {
 	find := "SELECT name FROM items WHERE id = $1"
 	work := active(9, "", find)
+	dumps := active(1, "", "SELECT oid, proname FROM pg_catalog.pg_proc")
+	dumps.Application = "pg_dump"
 	sendsBoth := func(n float64) func(*measured) {
 		return sends(map[string]float64{"BEGIN": 3000, "COMMIT": 3000, find: n})
 	}
@@ -155,6 +157,7 @@ func TestStatementsWithoutWork(t *testing.T) {
 			plant(sends(map[string]float64{"SELECT $1": 3000, find: 3000}), commits, work)},
 		{"Uncounted", statementsWithoutWork.name, "shop sends statements that do no work", Problem,
 			plant(nil, nil, active(1, "", "SET TimeZone = 'UTC'"), work)},
+		{"CatalogsReadForABackup", statementsWithoutWork.name, "", "", plant(nil, nil, dumps, work)},
 		{"TransactionsOfOneRead", statementsWithoutWork.name, "BEGIN and COMMIT around single", Problem,
 			plant(sendsBoth(3000), commits, active(1, "", "COMMIT"), work)},
 		{"TransactionsOfSeveral", statementsWithoutWork.name, "", "",
