@@ -183,6 +183,14 @@ func TestClasses(t *testing.T) {
 				[]string{"SELECT count(*) FROM stock"}, nil}}
 		}), stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
 			active(1, "", "SELECT count(*) FROM stock"), work)},
+		{"ReadWholeToJoin", wholeTables.name, "", "", plant(together(knows(stockTable), func(m *measured) {
+			m.remarks = []remark{{plan.Remark{Name: plan.ReadToJoin, Table: "public.stock", Text: "all"},
+				[]string{"SELECT * FROM lines JOIN stock USING (id)"}, nil}}
+		}), stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
+			active(1, "", "SELECT * FROM lines JOIN stock USING (id)"), work)},
+		{"ReadWholeToJoinWithoutIndex", wholeTables.name, "public.stock", Problem, plant(knows(stockTable),
+			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
+			active(1, "", "SELECT * FROM lines JOIN stock USING (id)"), work)},
 		{"AnIndexThatIsUsedBesideScans", plan.IndexNotUsed, "", "", plant(together(knows(stockTable), counts(nil,
 			called("SELECT * FROM stock WHERE id = $1", 100, 90, func(l *statement.Account) {
 				l.PerCall.Blocks = new(3.0)

@@ -20,7 +20,7 @@ type scanned struct {
 	can float64
 	// unused is an index that begins with a column which the largest of the statements compares; nil: none.
 	unused *plan.Remark
-	// all: that statement asks for all rows, so that no index is missing.
+	// all: that statement asks for all rows, or joins them by a column that has an index: none is missing.
 	all bool
 }
 
@@ -40,7 +40,8 @@ func (m *measured) wholeScan(table string) *scanned {
 		_, _, filters := condition.CutFold(largest[0], "where")
 		_, _, joins := condition.CutFold(largest[0], "join")
 		s.all = !filters && !joins && !strings.HasSuffix(largest[0], sqltext.CutMark) &&
-			m.remarkOn(plan.AllRows, table, s.use.statements[0]) != nil
+			m.remarkOn(plan.AllRows, table, s.use.statements[0]) != nil ||
+			m.remarkOn(plan.ReadToJoin, table, s.use.statements[0]) != nil
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"plimsoll/lab/diagnose/condition"
 )
@@ -32,6 +33,7 @@ func (p *Plan) Read(c Context) {
 	p.partitions(c)
 	p.spills(c)
 	p.loops()
+	p.joins(c)
 	for _, r := range []*Remark{OffsetOf(c), allRowsOf(c), fineStatistics(c)} {
 		if r != nil {
 			p.add(*r)
@@ -103,6 +105,35 @@ func (p *Plan) fenced(t *Table, c Context) {
 		expected: -1}); r != nil {
 		p.add(*r)
 	}
+}
+
+// joins read a table whole that has no condition of its own, though its rows could be looked up by an index: the
+// planner expects that many of them are wanted.
+func (p *Plan) joins(c Context) {
+	p.root.walk(func(n *node) {
+		on := strings.ReplaceAll(n.HashCond+n.MergeCond, `"`, "")
+		for i := range n.Plans {
+			side := &n.Plans[i]
+			for len(side.Plans) == 1 && side.Filter == "" {
+				side = &side.Plans[0] // below Hash, Sort, Gather
+			}
+			t := c.Tables[side.table()]
+			if on == "" || t == nil || side.Type != "Seq Scan" || side.Filter != "" {
+				continue
+			}
+			rows := max(t.Estimated, t.Counted)
+			for _, i := range t.Indexes {
+				column := regexp.MustCompile(`\b` + regexp.QuoteMeta(side.Alias+"."+i.First) + `\b`)
+				if rows < rowsLeast || !i.Valid || i.Partial != "" || i.First == "" || !column.MatchString(on) {
+					continue
+				}
+				p.add(Remark{Name: ReadToJoin, Table: t.Name, Text: fmt.Sprintf("it reads all %.0f rows of %s to join "+
+					"them: the planner expects that to take less than looking them up by index %s", rows, t.Name, i.Name),
+					Next: []string{"EXPLAIN (ANALYZE) it: does the other side of the join have as many rows as " +
+						"expected?"}})
+			}
+		}
+	})
 }
 
 // partitionsLeast that are read: fewer cost little.

@@ -23,6 +23,7 @@ const (
 	ScanInLoop    = "scan-in-a-loop"
 	AllRows       = "all-rows-aggregated"
 	FineStats     = "statistics-too-fine"
+	ReadToJoin    = "read-whole-to-join"
 )
 
 // rowsLeast of a table: the scan of fewer costs nothing.
