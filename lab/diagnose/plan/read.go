@@ -128,7 +128,8 @@ func (p *Plan) joins(c Context) {
 					continue
 				}
 				p.add(Remark{Name: ReadToJoin, Table: t.Name, Text: fmt.Sprintf("it reads all %.0f rows of %s to join "+
-					"them: the planner expects that to take less than looking them up by index %s", rows, t.Name, i.Name),
+					"them: the planner expects that to take less than looking them up by index %s", rows, t.Name,
+					i.Name),
 					Next: []string{"EXPLAIN (ANALYZE) it: does the other side of the join have as many rows as " +
 						"expected?"}})
 			}
