@@ -188,6 +188,13 @@ func TestClasses(t *testing.T) {
 				[]string{"SELECT * FROM lines JOIN stock USING (id)"}, nil}}
 		}), stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
 			active(1, "", "SELECT * FROM lines JOIN stock USING (id)"), work)},
+		{"ReadWholeToJoinByAnIndex", wholeTables.name, "", "", plant(knows(stockTable),
+			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
+			active(1, "", "SELECT s.name FROM lines l JOIN stock s ON s.id = l.item WHERE l.day > 1 GROUP BY s.name"),
+			work)},
+		{"ReadWholeToJoinAndForAValue", wholeTables.name, "public.stock", Problem, plant(knows(stockTable),
+			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
+			active(1, "", "SELECT s.name FROM lines l JOIN stock s ON s.id = l.item WHERE s.shelf = 7"), work)},
 		{"ReadWholeToJoinWithoutIndex", wholeTables.name, "public.stock", Problem, plant(knows(stockTable),
 			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
 			active(1, "", "SELECT * FROM lines JOIN stock USING (id)"), work)},

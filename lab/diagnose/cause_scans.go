@@ -41,9 +41,22 @@ func (m *measured) wholeScan(table string) *scanned {
 		_, _, joins := condition.CutFold(largest[0], "join")
 		s.all = !filters && !joins && !strings.HasSuffix(largest[0], sqltext.CutMark) &&
 			m.remarkOn(plan.AllRows, table, s.use.statements[0]) != nil ||
-			m.remarkOn(plan.ReadToJoin, table, s.use.statements[0]) != nil
+			m.remarkOn(plan.ReadToJoin, table, s.use.statements[0]) != nil || m.joinsByIndex(largest[0], table)
 	}
 	return s
+}
+
+// joinsByIndex says that a statement asks for nothing of a table but the rows that it joins, by a column that an index
+// begins with: reading all of them is the planner's choice. It needs no plan, which pg_monitor alone may not ask for.
+func (m *measured) joinsByIndex(text, table string) bool {
+	t := m.tables[table]
+	if t == nil {
+		return false
+	}
+	column := condition.JoinedBy(text, t.Plain)
+	return column != "" && slices.ContainsFunc(t.Indexes, func(i plan.Index) bool {
+		return i.First == column && i.Valid && i.Partial == ""
+	})
 }
 
 // remarkOn a table by a statement of the samples; nil: there is none.

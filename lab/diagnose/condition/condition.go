@@ -27,6 +27,32 @@ var (
 	orWord = regexp.MustCompile(`(?i)\bor\b`)
 )
 
+var ordering = regexp.MustCompile(`(?is)\b(?:group|order)\s+by\b.*`)
+
+// JoinedBy is the column by which a statement joins a table, under an alias, of which it asks for nothing else: all of
+// its rows may be wanted. Empty: it does not, or that is not known.
+func JoinedBy(sql, table string) string {
+	if compound.MatchString(sql) {
+		return ""
+	}
+	alias := regexp.MustCompile(fmt.Sprintf(aliased, regexp.QuoteMeta(table))).FindStringSubmatch(sql)
+	_, from, is := CutFold(sql, "from")
+	if alias == nil || !is || notNames.MatchString(alias[1]) {
+		return ""
+	}
+	of := `\b` + regexp.QuoteMeta(alias[1]) + `\."?(\w+)"?`
+	from = ordering.ReplaceAllString(from, "")
+	if len(regexp.MustCompile(of).FindAllString(from, -1)) != 1 {
+		return ""
+	}
+	const other = `"?\w+"?\."?\w+"?`
+	m := regexp.MustCompile(of + `\s*=\s*` + other + `|` + other + `\s*=\s*` + of).FindStringSubmatch(from)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2]
+}
+
 // Columns of a table that a statement compares with values. In a statement with other tables a column counts only with
 // the table's name or alias before it.
 func Columns(sql, table string, columns []string, kind Kind) (found []string) {
