@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/ground/postgres/counters"
+	"plimsoll/ground/postgres/sqltext"
 	"plimsoll/ground/postgres/waits"
 	"plimsoll/lab/diagnose/plan"
 	"plimsoll/lab/diagnose/statement"
@@ -191,6 +192,10 @@ func TestClasses(t *testing.T) {
 		{"ReadWholeToJoinByAnIndex", wholeTables.name, "", "", plant(knows(stockTable),
 			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
 			active(1, "", "SELECT s.name FROM lines l JOIN stock s ON s.id = l.item WHERE l.day > 1 GROUP BY s.name"),
+			work)},
+		{"ReadWholeToJoinByATextThatIsCut", wholeTables.name, "public.stock", Problem, plant(knows(stockTable),
+			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),
+			active(1, "", "SELECT s.name FROM lines l JOIN stock s ON s.id = l.item WHERE l.day"+sqltext.CutMark),
 			work)},
 		{"ReadWholeToJoinAndForAValue", wholeTables.name, "public.stock", Problem, plant(knows(stockTable),
 			stock(map[string]float64{"seq_scan": 100, "seq_tup_read": 50_000_000}),

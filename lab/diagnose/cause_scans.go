@@ -50,7 +50,7 @@ func (m *measured) wholeScan(table string) *scanned {
 // begins with: reading all of them is the planner's choice. It needs no plan, which pg_monitor alone may not ask for.
 func (m *measured) joinsByIndex(text, table string) bool {
 	t := m.tables[table]
-	if t == nil {
+	if t == nil || strings.HasSuffix(text, sqltext.CutMark) {
 		return false
 	}
 	column := condition.JoinedBy(text, t.Plain)
