@@ -3,9 +3,13 @@ package waits
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"plimsoll/ground/postgres/cluster/clustertest"
 	"plimsoll/ground/postgres/sqltext"
@@ -77,6 +81,63 @@ func TestReader(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Sessions that send one short statement after the other wait for their client between them, not within them. One that
+// is to send rows does.
+func TestReader_StatementsThatEndWhileItLooks(t *testing.T) {
+	dsn := clustertest.Database(t).Secret()
+	copies := clustertest.Connect(t, dsn, "copies")
+	if _, err := copies.Exec(t.Context(), "CREATE TABLE taken (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	var short []*pgx.Conn
+	for range 8 {
+		short = append(short, clustertest.Connect(t, dsn, "short"))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	rows, send := io.Pipe()
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		stop()
+		send.Close()
+		all.Wait()
+	})
+	all.Go(func() { _, _ = copies.PgConn().CopyFrom(ctx, rows, "COPY taken FROM STDIN") })
+	for _, conn := range short {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = conn.Exec(ctx, "SELECT 42")
+			}
+		})
+	}
+	for _, mode := range []string{"cache_statement", "simple_protocol"} {
+		t.Run(mode, func(t *testing.T) {
+			inMode := fmt.Sprintf("%s&default_query_exec_mode=%s", dsn, mode)
+			r, err := NewReader(patience.Context(t), clustertest.Connect(t, inMode, "watcher"), "hidden")
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]int{}
+			patience.Until(t, "both are seen often", func() bool {
+				for range 100 {
+					all, err := r.Read(patience.Context(t), 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, s := range all {
+						if s.Application == "short" && s.reads() {
+							t.Fatalf("a statement that had ended: %+v", s)
+						}
+						if s.Application == "short" || s.reads() {
+							seen[s.Application]++
+						}
+					}
+				}
+				return seen["short"] > 200 && seen["copies"] > 20
+			})
+		})
 	}
 }
 

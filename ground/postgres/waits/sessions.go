@@ -22,10 +22,21 @@ type Session struct {
 	InXact      time.Duration
 	// Role and Database by their numbers.
 	Role, Database uint32
+	changed        int64 // when State began, in microseconds by the server's clock
 }
 
 // Idle in a transaction: the server waits for the client.
 func (s Session) Idle() bool { return strings.HasPrefix(s.State, "idle") }
+
+// reads: it waits for its client within a statement.
+func (s Session) reads() bool {
+	return !s.Idle() && s.Wait == Event{Type: "Client", Name: "ClientRead"}
+}
+
+// goesOn: a later look shows the same statement still under way.
+func (s Session) goesOn(later Session) bool {
+	return later.PID == s.PID && later.State == s.State && later.changed == s.changed
+}
 
 // Class of what the session waits for.
 func (s Session) Class() Class {
