@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
+	"strconv"
 	"time"
 
 	"plimsoll/ground/host/dirs"
@@ -22,16 +22,17 @@ const (
 	readTime   = "time of a read"
 	limitFound = "limit found"
 	readTurn   = 3 * time.Second
-	// sideBySide is what the report's server asked for; its limit was 64. Ours are smaller so that any disk passes.
+	// sideBySide is what the report's server asked for.
 	sideBySide = 100
 	// limitBy is the share by which a found limit may differ from the planted one.
 	limitBy = 0.25
-	// reportedLimit is the report's.
+	// reportedLimit is the report's. A disk that takes fewer requests than that hides it, so that it is a matter of the
+	// situation, and smaller ones show the effect.
 	reportedLimit = 64
 )
 
 // limits that are planted; 0: none.
-var limits = []int{0, 4, 16}
+var limits = []int{0, 4, 16, reportedLimit}
 
 func limitSide(limit int) string {
 	if limit == 0 {
@@ -45,6 +46,7 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 	part := trial.Part{Rounds: b.Rounds(rounds), Turn: b.Turn(readTurn), Series: []trial.Series{
 		{Name: asked}, {Name: below}, {Name: readsPerS, Unit: "1/s"}, {Name: readTime, Unit: "ms"}, {Name: limitFound}}}
 	var criteria []trial.Criterion
+	var situation []trial.Condition
 	for _, limit := range limits {
 		side := limitSide(limit)
 		part.Sides = append(part.Sides, trial.Side{Name: side,
@@ -61,12 +63,17 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 				}, nil
 			}})
 		found := trial.Every{Of: trial.At(side, limitFound)}
-		one := trial.Criterion{Of: found, Confirm: trial.AtMost(0), Refute: trial.AtLeast(1)}
-		if limit > 0 {
-			low, high := float64(limit)*(1-limitBy), float64(limit)*(1+limitBy)
-			one = trial.Criterion{Of: found, Confirm: trial.Within(low, high), Refute: trial.Outside(low, high)}
+		low, high := float64(limit)*(1-limitBy), float64(limit)*(1+limitBy)
+		switch limit {
+		case 0: // a machine with a limit of its own refutes nothing
+			criteria = append(criteria, trial.Criterion{Of: found, Confirm: trial.AtMost(0)})
+		case reportedLimit:
+			situation = append(situation, trial.Condition{Of: found, Report: strconv.Itoa(limit),
+				Met: trial.Within(low, high)})
+		default:
+			criteria = append(criteria, trial.Criterion{Of: found, Confirm: trial.Within(low, high),
+				Refute: trial.AtMost(0)})
 		}
-		criteria = append(criteria, one)
 		part.Measured = append(part.Measured, trial.Say("%s: %s reads requested at once, %s under way at the device, "+
 			"%s reads/s of %s ms, limit found: %s", side, trial.Median{Of: trial.At(side, asked), Format: "%.0f"},
 			trial.Median{Of: trial.At(side, below), Format: "%.0f"},
@@ -78,8 +85,7 @@ func outstandingRequests(b site.Bench, _ *site.Site) trial.Trial {
 			"requests", sideBySide),
 		Overhead: 10 * time.Second, Parts: []trial.Part{part},
 		Rules: trial.Rules{Requires: []trial.Criterion{site.TurnsOf(part.Turn, time.Second)}, Direction: criteria,
-			Situation: []trial.Condition{{Of: trial.Known{As: "largest planted limit",
-				Value: float64(slices.Max(limits))}, Report: "64", Met: trial.AtLeast(reportedLimit)}}},
+			Situation: situation},
 		Conditions: []claims.Condition{
 			{Name: "limit", Text: "found where less than 80 % of the requested reads are under way at the device, by " +
 				"Little's law; the device's percentage of busy time is not used"},

@@ -57,9 +57,9 @@ func contradictionsOf(planted, healthy float64) plant {
 }
 
 // limitsFound without a limit and with each.
-func limitsFound(none, four, sixteen float64) plant {
+func limitsFound(none, four, sixteen, reported float64) plant {
 	return plant{limitSide(0) + ": " + limitFound: always(none), limitSide(4) + ": " + limitFound: always(four),
-		limitSide(16) + ": " + limitFound: always(sixteen)}
+		limitSide(16) + ": " + limitFound: always(sixteen), limitSide(reportedLimit) + ": " + limitFound: always(reported)}
 }
 
 func far(nodes, told float64, cost ...float64) plant {
@@ -141,12 +141,15 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C51", Name: "ShownWithoutFault", Figures: contradictionsOf(1, 1), Want: claims.Refuted, Why: "healthy"},
 	{Claim: "C51", Name: "OneVoid", Figures: with(contradictionsOf(1, 0), "filled-core: "+shown),
 		Want: claims.Inconclusive, Why: "too few turns"},
-	{Claim: "C52", Name: "Found", Figures: limitsFound(0, 4, 15), Want: claims.SmallScale,
-		Why: "largest planted limit: 16, the report's 64"},
-	{Claim: "C52", Name: "FoundWhereThereIsNone", Figures: limitsFound(60, 4, 15), Want: claims.Inconclusive,
+	{Claim: "C52", Name: "Found", Figures: limitsFound(0, 4, 15, 62), Want: claims.Confirmed},
+	{Claim: "C52", Name: "DiskTakesFewer", Figures: limitsFound(0, 4, 15, 32), Want: claims.SmallScale,
+		Why: "a limit of 64: 32"},
+	{Claim: "C52", Name: "FoundWhereThereIsNone", Figures: limitsFound(60, 4, 15, 62), Want: claims.Inconclusive,
 		Why: "no limit"},
-	{Claim: "C52", Name: "Missed", Figures: limitsFound(0, 4, 0), Want: claims.Inconclusive, Why: "a limit of 16"},
-	{Claim: "C52", Name: "Short", Figures: limitsFound(0, 4, 15), Bench: short, Want: claims.Inconclusive},
+	{Claim: "C52", Name: "Missed", Figures: limitsFound(0, 4, 0, 62), Want: claims.Refuted, Why: "a limit of 16"},
+	{Claim: "C52", Name: "FoundElsewhere", Figures: limitsFound(0, 4, 8, 8), Want: claims.Inconclusive,
+		Why: "a limit of 16"},
+	{Claim: "C52", Name: "Short", Figures: limitsFound(0, 4, 15, 62), Bench: short, Want: claims.Inconclusive},
 	{Claim: "C53", Name: "AsReported", Figures: far(2, 1, 1.3, 1.35, 1.3, 1.4), Want: claims.Confirmed},
 	{Claim: "C53", Name: "NodesThatCostMore", Figures: far(2, 1, always(2)...), Want: claims.InDirection,
 		Why: "more than 1.5 ×"},
