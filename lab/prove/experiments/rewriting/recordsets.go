@@ -366,7 +366,8 @@ func (p *rewritten) job(ctx context.Context, side commitSide, job int, length ti
 			}
 			return nil
 		})
-		if err != nil && !database.IsRetryable(err) { // too many deadlocks in a row: its objects do not count
+		// Too many deadlocks in a row, or a queue behind those who make theirs again: its objects do not count.
+		if err != nil && !database.IsRetryable(err) && !database.IsLockTimeout(err) {
 			return err
 		}
 		if at := time.Since(p.measured); err == nil && at >= 0 && at < length {
