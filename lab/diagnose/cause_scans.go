@@ -54,9 +54,7 @@ func (m *measured) joinsByIndex(text, table string) bool {
 		return false
 	}
 	column := condition.JoinedBy(text, t.Plain)
-	return column != "" && slices.ContainsFunc(t.Indexes, func(i plan.Index) bool {
-		return i.First == column && i.Valid && i.Partial == ""
-	})
+	return slices.ContainsFunc(t.Indexes, func(i plan.Index) bool { return i.FindsAny() && i.First == column })
 }
 
 // remarkOn a table by a statement of the samples; nil: there is none.

@@ -54,6 +54,9 @@ type Index struct {
 	NullsApart bool `json:"nulls_apart"`
 }
 
+// FindsAny row by its first column: it is valid and has all rows.
+func (i Index) FindsAny() bool { return i.Valid && i.Partial == "" && i.First != "" }
+
 // Tables that have these names, with their schemas.
 func Tables(ctx context.Context, conn *pgx.Conn, names []string) (map[string]*Table, error) {
 	found := map[string]*Table{}

@@ -124,7 +124,7 @@ func (p *Plan) joins(c Context) {
 			rows := max(t.Estimated, t.Counted)
 			for _, i := range t.Indexes {
 				column := regexp.MustCompile(`\b` + regexp.QuoteMeta(side.Alias+"."+i.First) + `\b`)
-				if rows < rowsLeast || !i.Valid || i.Partial != "" || i.First == "" || !column.MatchString(on) {
+				if rows < rowsLeast || !i.FindsAny() || !column.MatchString(on) {
 					continue
 				}
 				p.add(Remark{Name: ReadToJoin, Table: t.Name, Text: fmt.Sprintf("it reads all %.0f rows of %s to join "+
