@@ -62,6 +62,15 @@ func monthOptions(b site.Bench) fill.Options {
 		Warehouses: max(warehousesLeast, reportWarehouses*month(b)/reportDocuments)}
 }
 
+// refuseNoRoom: what is short would be missed half an hour later, when the bases are filled.
+func refuseNoRoom(b site.Bench) error {
+	const (
+		bytesPerDocument = 22_500 // with its rows, movements, indexes and totals, as measured
+		bases            = 3.25   // of each flavour, a copy of one, and the log of filling it
+	)
+	return site.Room(int64(bases * bytesPerDocument * float64(monthOptions(b).Documents)))
+}
+
 func threadCount(b site.Bench) int {
 	if b.Threads != 0 {
 		return b.Threads

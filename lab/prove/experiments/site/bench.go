@@ -103,16 +103,21 @@ func (b Bench) ScaleWithin(share, usual, full float64) float64 {
 	return usual
 }
 
-// Machine reads this one's facts, with the disk on which bases lie: that of the state folder, which may not be there
-// yet.
-func Machine() (machine.Facts, error) {
-	dir := dirs.State()
+// Machine reads this one's facts, with the disk on which bases lie.
+func Machine() (machine.Facts, error) { return machine.Read(disk()) }
+
+// Room says whether the disk on which bases lie has room for so many bytes.
+func Room(bytes int64) error { return cluster.Room(disk(), bytes) }
+
+// disk is that of the state folder, which may not be there yet.
+func disk() (dir string) {
+	dir = dirs.State()
 	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 			break
 		}
 	}
-	return machine.Read(dir)
+	return dir
 }
 
 // fitting is as much of the full scale as a share of the free disk has room for, and no less than the usual one.
