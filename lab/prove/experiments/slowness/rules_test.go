@@ -59,7 +59,8 @@ func contradictionsOf(planted, healthy float64) plant {
 // limitsFound without a limit and with each.
 func limitsFound(none, four, sixteen, reported float64) plant {
 	return plant{limitSide(0) + ": " + limitFound: always(none), limitSide(4) + ": " + limitFound: always(four),
-		limitSide(16) + ": " + limitFound: always(sixteen), limitSide(reportedLimit) + ": " + limitFound: always(reported)}
+		limitSide(16) + ": " + limitFound:            always(sixteen),
+		limitSide(reportedLimit) + ": " + limitFound: always(reported)}
 }
 
 func far(nodes, told float64, cost ...float64) plant {
