@@ -109,8 +109,12 @@ func (r *Reader) Read(ctx context.Context, connected int) (all []Session, err er
 	if r.again, err = r.look(ctx, name, sql, r.again[:0]); err != nil {
 		return nil, err
 	}
+	began := make(map[int]int64, len(r.again))
+	for _, s := range r.again {
+		began[s.PID] = s.changed
+	}
 	for i, s := range r.sessions {
-		if s.reads() && !slices.ContainsFunc(r.again, s.goesOn) {
+		if s.reads() && began[s.PID] != s.changed {
 			r.sessions[i].Wait = Event{}
 		}
 	}
@@ -212,14 +216,13 @@ func (r *Reader) session(row [][]byte) (s Session, err error) {
 		len(row[colDatabase]) != 4 {
 		return s, errors.New("unexpected result columns")
 	}
-	now := row[colNow]
+	now, changed := microseconds(row[colNow]), microseconds(row[colStateChange])
 	return Session{PID: int(int32(binary.BigEndian.Uint32(row[colPID]))), Application: r.text(row[colApplication]),
 		User: r.text(row[colUser]), State: r.text(row[colState]),
 		Wait:  Event{Type: r.text(row[colWaitType]), Name: r.text(row[colWait])},
 		Query: r.text(row[colQuery]),
 		Role:  binary.BigEndian.Uint32(row[colRole]), Database: binary.BigEndian.Uint32(row[colDatabase]),
-		InState: since(now, row[colStateChange]), InXact: since(now, row[colXactStart]),
-		changed: microseconds(row[colStateChange])}, nil
+		InState: since(now, changed), InXact: since(now, microseconds(row[colXactStart])), changed: changed}, nil
 }
 
 // text of a column, allocated only when it is new.
@@ -252,12 +255,12 @@ func (r *Reader) cut(text string) string {
 	return text
 }
 
-// since a moment; 0 where the server knows none.
-func since(now, then []byte) time.Duration {
-	if len(then) != 8 {
+// since a moment, both in microseconds; 0 where the server knows none.
+func since(now, then int64) time.Duration {
+	if then == 0 {
 		return 0
 	}
-	return max(0, time.Duration(microseconds(now)-microseconds(then))*time.Microsecond)
+	return max(0, time.Duration(now-then)*time.Microsecond)
 }
 
 // microseconds of PostgreSQL's own epoch; 0 where the server knows no time.

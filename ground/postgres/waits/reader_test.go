@@ -98,15 +98,15 @@ func TestReader_StatementsThatEndWhileItLooks(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	rows, send := io.Pipe()
-	var all sync.WaitGroup
+	var working sync.WaitGroup
 	t.Cleanup(func() {
 		stop()
 		send.Close()
-		all.Wait()
+		working.Wait()
 	})
-	all.Go(func() { _, _ = copies.PgConn().CopyFrom(ctx, rows, "COPY taken FROM STDIN") })
+	working.Go(func() { _, _ = copies.PgConn().CopyFrom(ctx, rows, "COPY taken FROM STDIN") })
 	for _, conn := range short {
-		all.Go(func() {
+		working.Go(func() {
 			for ctx.Err() == nil {
 				_, _ = conn.Exec(ctx, "SELECT 42")
 			}

@@ -33,11 +33,6 @@ func (s Session) reads() bool {
 	return !s.Idle() && s.Wait == Event{Type: "Client", Name: "ClientRead"}
 }
 
-// goesOn: a later look shows the same statement still under way.
-func (s Session) goesOn(later Session) bool {
-	return later.PID == s.PID && later.State == s.State && later.changed == s.changed
-}
-
 // Class of what the session waits for.
 func (s Session) Class() Class {
 	if s.Idle() {
