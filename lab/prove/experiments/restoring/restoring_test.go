@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/ground/postgres/cluster"
 	"plimsoll/ground/postgres/cluster/clustertest"
+	"plimsoll/ground/problem"
 	"plimsoll/lab/prove/experiments/site"
 	"plimsoll/lab/prove/trial"
 )
@@ -51,5 +52,16 @@ func TestRestoring_TheNetworkDelaysEachStatement(t *testing.T) {
 		if strings.HasSuffix(figure.Name, linePace) && (len(figure.Values) != 1 || figure.Values[0] > most) {
 			t.Errorf("%+v, want one of at most %g", figure, most)
 		}
+	}
+}
+
+// A month for which no disk has room is refused before its bases are filled, a small one is not.
+func TestRefuseNoRoom(t *testing.T) {
+	if err := refuseNoRoom(site.Bench{Documents: 1 << 30}); problem.ClassOf(err) != problem.Environment ||
+		!strings.Contains(err.Error(), "too little room") {
+		t.Errorf("%v", err)
+	}
+	if err := refuseNoRoom(site.Bench{Documents: 1}); err != nil {
+		t.Error(err)
 	}
 }

@@ -106,8 +106,8 @@ func (b Bench) ScaleWithin(share, usual, full float64) float64 {
 // Machine reads this one's facts, with the disk on which bases lie.
 func Machine() (machine.Facts, error) { return machine.Read(disk()) }
 
-// Room says whether the disk on which bases lie has room for so many bytes.
-func Room(bytes int64) error { return cluster.Room(disk(), bytes) }
+// DiskRoom says whether the disk on which bases lie has room for so many bytes.
+func DiskRoom(bytes int64) error { return cluster.Room(disk(), bytes) }
 
 // disk is that of the state folder, which may not be there yet.
 func disk() (dir string) {
