@@ -148,6 +148,8 @@ var rulings = []sitetest.Ruling{
 	{Claim: "C52", Name: "FoundWhereThereIsNone", Figures: limitsFound(60, 4, 15, 62), Want: claims.Inconclusive,
 		Why: "no limit"},
 	{Claim: "C52", Name: "Missed", Figures: limitsFound(0, 4, 0, 62), Want: claims.Refuted, Why: "a limit of 16"},
+	{Claim: "C52", Name: "FoundLarger", Figures: limitsFound(0, 4, 30, 62), Want: claims.Refuted,
+		Why: "a limit of 16"},
 	{Claim: "C52", Name: "FoundElsewhere", Figures: limitsFound(0, 4, 8, 8), Want: claims.Inconclusive,
 		Why: "a limit of 16"},
 	{Claim: "C52", Name: "Short", Figures: limitsFound(0, 4, 15, 62), Bench: short, Want: claims.Inconclusive},
